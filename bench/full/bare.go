@@ -129,7 +129,7 @@ func (m *itemMaker) make(ctx context.Context, s source, items int64) ([]types.Wr
 		m.made++
 		line := s.next(nil)
 		identity := m.scanner.Identify(line)
-		err := m.store.Put(ctx, []transaction.Version{{
+		_, err := m.store.Put(ctx, []transaction.Version{{
 			Tenant: m.tenant, TransactionID: string(identity.TransactionExternalID),
 			Modification: string(identity.ModificationID), ReceivedAt: time.Unix(1_700_000_000, 0), Batch: m.batch,
 			Line: m.made, MainEntity: identity.MainEntity, Text: line,

@@ -16,8 +16,7 @@ import (
 )
 
 func main() {
-	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "TABLE_ADMISSION", "VALIDATION_SLOTS",
-		"VALIDATION_SLOTS_PER_TENANT", "INGESTION_SLOTS", "INGESTION_SLOTS_PER_TENANT")
+	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "TABLE_ADMISSION", "SLOTS", "INGEST_CONCURRENCY")
 	lambda.Start(pipeline.Measured(env.Metrics, metric.Admit, (&pipeline.Admit{
 		Batches: batchdb.New(env.DynamoDB(), env.BatchesTable).Audited(env.Audit),
 		Slots:   batchsetup.NewSlots(env),

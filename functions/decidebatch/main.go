@@ -15,8 +15,7 @@ import (
 
 func main() {
 	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "ANNOUNCE_FUNCTION", "BUCKET_WORK",
-		"TABLE_ADMISSION", "VALIDATION_SLOTS", "VALIDATION_SLOTS_PER_TENANT", "INGESTION_SLOTS",
-		"INGESTION_SLOTS_PER_TENANT")
+		"TABLE_ADMISSION", "SLOTS", "INGEST_CONCURRENCY")
 	lambda.Start(pipeline.Measured(env.Metrics, metric.Verdict, (&pipeline.Verdict{
 		Batches:    batchsetup.NewBatches(env),
 		Work:       env.Work(),

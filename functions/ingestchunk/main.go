@@ -9,6 +9,8 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 
 	"sluice/functions/setup"
+	"sluice/shared/ingest/admission"
+	"sluice/shared/ingest/admission/admissiondb"
 	"sluice/shared/ingest/batch/batchdb"
 	"sluice/shared/ingest/pipeline"
 	"sluice/shared/ingest/transaction/transactiondb"
@@ -21,7 +23,7 @@ func main() {
 	debug.SetGCPercent(400)
 	debug.SetMemoryLimit(96 << 20)
 	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "TABLE_TRANSACTIONS", "BUCKET_UPLOADS", "BUCKET_WORK",
-		"INGEST_SECONDS")
+		"INGEST_SECONDS", "TABLE_ADMISSION")
 	transactions, err := transactiondb.New(env.DynamoDB(), env.TransactionsTable)
 	env.Check(err)
 	lambda.Start(pipeline.Measured(env.Metrics, metric.Ingest, (&pipeline.Ingest{
@@ -29,6 +31,7 @@ func main() {
 		Transactions: transactions,
 		Uploads:      env.Uploads(),
 		Work:         env.Work(),
+		Slots:        &admission.Slots{Queue: admissiondb.New(env.DynamoDB(), env.AdmissionTable), Now: time.Now},
 		Budget:       env.IngestTime,
 		Now:          time.Now,
 		Log:          env.Log,

@@ -26,8 +26,9 @@ func main() {
 		MaxReportBytes:  env.MaxReportBytes,
 		Widths: pipeline.Widths{Validate: int(env.ValidateConcurrency), Reconcile: int(env.ReconcileConcurrency),
 			Screen: int(env.ScreenConcurrency), Settle: int(env.SettleConcurrency), Ingest: int(env.IngestConcurrency)},
-		Lists: listsetup.New(env),
-		Now:   time.Now,
-		Log:   env.Log,
+		RoundChunks: int(env.RoundChunks),
+		Lists:       listsetup.New(env),
+		Now:         time.Now,
+		Log:         env.Log,
 	}).Run))
 }

@@ -19,8 +19,7 @@ import (
 func main() {
 	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "TABLE_DOCUMENTS", "TABLE_CLIENTS", "BUCKET_UPLOADS",
 		"STATE_MACHINE_ARN", "ANNOUNCE_FUNCTION", "MAX_UPLOAD_BYTES", "MAX_UNPACK_RATIO", "MALWARE_SCAN",
-		"SCAN_PATIENCE", "SWEEP_AGE", "UPLOAD_PATIENCE", "TABLE_ADMISSION", "VALIDATION_SLOTS",
-		"VALIDATION_SLOTS_PER_TENANT", "INGESTION_SLOTS", "INGESTION_SLOTS_PER_TENANT")
+		"SCAN_PATIENCE", "SWEEP_AGE", "UPLOAD_PATIENCE", "TABLE_ADMISSION", "SLOTS", "INGEST_CONCURRENCY")
 	scanner, guardDuty, err := batchsetup.NewScanner(env)
 	env.Check(err)
 	retry := intake.RetryPolicy{Attempts: 5, Pause: 2 * time.Second}

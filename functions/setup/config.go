@@ -149,12 +149,14 @@ type Config struct {
 	ScreenConcurrency    int64 `env:"SCREEN_CONCURRENCY"`
 	SettleConcurrency    int64 `env:"SETTLE_CONCURRENCY"`
 	IngestConcurrency    int64 `env:"INGEST_CONCURRENCY"`
-	// ValidationSlots and IngestionSlots are how many batches are validated and ingested at once, of all tenants and of
-	// one.
-	ValidationSlots          int64 `env:"VALIDATION_SLOTS"`
-	ValidationSlotsPerTenant int64 `env:"VALIDATION_SLOTS_PER_TENANT"`
-	IngestionSlots           int64 `env:"INGESTION_SLOTS"`
-	IngestionSlotsPerTenant  int64 `env:"INGESTION_SLOTS_PER_TENANT"`
+	// Slots are how many batches are validated and ingested at once; see admission.ParseLimits.
+	Slots string `env:"SLOTS"`
+	// WarmThroughput is "READ,WRITE": the units a second for which the table of transactions is warmed.
+	WarmThroughput string `env:"TRANSACTIONS_WARM_THROUGHPUT"`
+	// SmallBatchBytes is the length of the file of the largest batch that has the slots of small ones.
+	SmallBatchBytes int64 `env:"SMALL_BATCH_BYTES"`
+	// RoundChunks is the number of chunks that a batch ingests before it gives its slot back; 0 means all.
+	RoundChunks int64 `env:"ROUND_CHUNKS"`
 	// IngestTime is the time after which an ingesting function hands on its cursor.
 	IngestTime time.Duration `env:"INGEST_SECONDS"`
 }

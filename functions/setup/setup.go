@@ -139,10 +139,12 @@ func (e Env) IdempotencyKeys() *idempotency.Keys {
 	}
 }
 
-// Positions returns what tells batches how many get a slot before them. It reads TABLE_ADMISSION.
+// Positions returns what tells batches how many get a slot before them. It reads TABLE_ADMISSION
+// and SMALL_BATCH_BYTES.
 func (e Env) Positions() *admission.Positions {
 	return &admission.Positions{
 		Queue: admissiondb.New(e.DynamoDB(), e.AdmissionTable), Now: time.Now, Age: 2 * time.Second,
+		SmallBytes: e.SmallBatchBytes,
 	}
 }
 

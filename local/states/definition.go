@@ -36,9 +36,11 @@ type state struct {
 	Retry              []retrier
 	Catch              []catcher
 
-	ItemsPath          optionalPath
-	ItemSelector       payloadTemplate
-	ItemProcessor      *Definition
+	ItemsPath     optionalPath
+	ItemSelector  payloadTemplate
+	ItemProcessor *Definition
+	// MaxConcurrency bounds the iterations that run at a time; 0 means that only MaxConcurrencyPath does.
+	MaxConcurrency     int
 	MaxConcurrencyPath optionalPath
 
 	Branches []branch
@@ -121,7 +123,7 @@ var allowedFields = map[string]string{
 	"Task": commonFields + "Next End ResultPath Parameters ResultSelector Resource TimeoutSeconds TimeoutSecondsPath " +
 		"Retry Catch",
 	"Map": commonFields + "Next End ResultPath ResultSelector ItemsPath ItemSelector ItemProcessor " +
-		"MaxConcurrencyPath Retry Catch",
+		"MaxConcurrency MaxConcurrencyPath Retry Catch",
 	"Parallel": commonFields + "Next End ResultPath ResultSelector Branches Retry Catch",
 	"Choice":   commonFields + "Choices Default",
 	"Pass":     commonFields + "Next End ResultPath Result",

@@ -108,6 +108,9 @@ func (s *state) mapItems(input, contextObject any) ([]any, *Failure) {
 // mapConcurrency returns the number of iterations of a Map that may run at a time.
 func (s *state) mapConcurrency(input, contextObject any) (int, *Failure) {
 	if !s.MaxConcurrencyPath.isSet {
+		if s.MaxConcurrency > 0 {
+			return min(s.MaxConcurrency, maxParallel), nil
+		}
 		return maxParallel, nil
 	}
 	v, _ := s.MaxConcurrencyPath.lookup(input, contextObject)

@@ -183,7 +183,14 @@ func TestPayloadLimit(t *testing.T) {
 
 func TestMapConcurrencyAndFailure(t *testing.T) {
 	t.Parallel()
-	definition := oneState(`"Type": "Map", "ItemsPath": "$.items", "MaxConcurrencyPath": "$.n",
+	for _, field := range []string{`"MaxConcurrencyPath": "$.n"`, `"MaxConcurrency": 3`} {
+		t.Run(field, func(t *testing.T) { testMapConcurrencyAndFailure(t, field) })
+	}
+}
+
+// testMapConcurrencyAndFailure tests a Map whose field allows three iterations at a time.
+func testMapConcurrencyAndFailure(t *testing.T, field string) {
+	definition := oneState(`"Type": "Map", "ItemsPath": "$.items", ` + field + `,
 		"ItemProcessor": {"StartAt": "I", "States": {"I": {` +
 		task + `"Parameters": {"FunctionName": "toy", "Payload.$": "$"}, "End": true}}}`)
 	var mu sync.Mutex

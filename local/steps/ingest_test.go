@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/pipeline"
 	"sluice/shared/ingest/transaction"
+	"sluice/shared/ingest/transaction/transactiondb"
 	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
@@ -96,8 +98,8 @@ func TestIngestionAtEndOfChunk(t *testing.T) {
 // putFunc stores versions in place of a table.
 type putFunc func(ctx context.Context, versions []transaction.Version) error
 
-func (f putFunc) Put(ctx context.Context, versions []transaction.Version) error {
-	return f(ctx, versions)
+func (f putFunc) Put(ctx context.Context, versions []transaction.Version) (refused int, err error) {
+	return 0, f(ctx, versions)
 }
 
 // stored returns how many lines of the first chunk are recorded as stored.
@@ -180,4 +182,39 @@ func TestFailedWindowEndsTheRun(t *testing.T) {
 			difftest.Equal(t, "lines are recorded as stored", recorded, w.stored())
 		})
 	}
+}
+
+// refusingTable stores versions after it has refused some of the writes.
+type refusingTable struct {
+	*transactiondb.Store
+	refused int
+}
+
+func (r refusingTable) Put(ctx context.Context, versions []transaction.Version) (refused int, err error) {
+	_, err = r.Store.Put(ctx, versions)
+	return r.refused, err
+}
+
+// A run reports a table that refuses more than a tenth of the writes, once in a while.
+func TestRefusedWritesAreReported(t *testing.T) {
+	t.Parallel()
+	for refused, want := range map[int]int{100: 0, 101: 1} {
+		w := newSettledBatch(t, 3000)
+		w.ingest.Transactions = refusingTable{w.transactions, refused}
+		reports := &countedReports{}
+		w.ingest.Slots = reports
+		out, err := w.ingest.Run(t.Context(), pipeline.ChunkInput{ID: w.id})
+		if err != nil || !out.Done || int(reports.n.Load()) != want {
+			t.Errorf("%d refused of 1000: %d reports, done %t, error %v; want %d", refused, reports.n.Load(), out.Done, err,
+				want)
+		}
+	}
+}
+
+// countedReports counts reports, and answers each with an error, which ends nothing.
+type countedReports struct{ n atomic.Int64 }
+
+func (c *countedReports) ReportRefused(context.Context) error {
+	c.n.Add(1)
+	return errors.New("the table is gone")
 }

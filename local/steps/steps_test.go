@@ -77,10 +77,10 @@ func TestValidateOnly(t *testing.T) {
 			if diff := cmp.Diff(tt.statuses, statuses); b.Status != tt.want || diff != "" {
 				t.Errorf("batch %s (%q), want %s; history (-want +got):\n%s", b.Status, b.ErrorMessage, tt.want, diff)
 			}
-			for _, stage := range []admission.Stage{admission.Validation, admission.Ingestion} {
-				gate, err := w.slots.Queue.Gate(t.Context(), stage)
+			for _, pool := range admission.Pools() {
+				gate, err := w.slots.Queue.Gate(t.Context(), pool)
 				if err != nil || len(gate.Holders) != 0 {
-					t.Errorf("slots of %s: held by %v, error %v, want none", stage, gate.Holders, err)
+					t.Errorf("slots of %s: held by %v, error %v, want none", pool, gate.Holders, err)
 				}
 			}
 			if b.Verdict.Accepted != 2 || b.Verdict.Invalid != 1 || b.Ingested() != 0 || w.countVersions("t-a") != 0 {

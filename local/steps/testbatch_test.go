@@ -128,8 +128,8 @@ func (w *testBatch) makeSteps() {
 	}
 	w.admit = pipeline.Admit{Batches: w.batches, Slots: w.slots, Now: now, Log: log}
 	w.ingest = pipeline.Ingest{
-		Batches: w.batches, Transactions: w.transactions, Uploads: uploads, Work: files, Budget: time.Hour, Now: now,
-		Log: log,
+		Batches: w.batches, Transactions: w.transactions, Uploads: uploads, Work: files, Slots: w.slots,
+		Budget: time.Hour, Now: now, Log: log,
 	}
 	w.close = pipeline.Close{Batches: w.batches, Slots: w.slots, Now: now, Log: log}
 	w.openLists()

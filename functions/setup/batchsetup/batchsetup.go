@@ -65,15 +65,16 @@ func NewMachine(env setup.Env) *intake.Machine {
 	return intake.NewMachine(sfn.NewFromConfig(env.AWS), env.StateMachine)
 }
 
-// NewSlots returns what gives batches their slots. It reads TABLE_ADMISSION, and the numbers of slots of both stages.
+// NewSlots returns what gives batches their slots. It reads TABLE_ADMISSION, SLOTS, INGEST_CONCURRENCY,
+// TRANSACTIONS_WARM_THROUGHPUT and SMALL_BATCH_BYTES.
 func NewSlots(env setup.Env) *admission.Slots {
+	limits, err := admission.ParseLimits(env.Slots, env.WarmThroughput, int(env.IngestConcurrency))
+	if err != nil {
+		panic(fmt.Errorf("configuration: SLOTS: %w", err))
+	}
 	return &admission.Slots{
 		Queue: admissiondb.New(env.DynamoDB(), env.AdmissionTable), Tasks: machine.NewTasks(sfn.NewFromConfig(env.AWS)),
-		Limits: map[admission.Stage]admission.Limits{
-			admission.Validation: {Slots: int(env.ValidationSlots), PerTenant: int(env.ValidationSlotsPerTenant)},
-			admission.Ingestion:  {Slots: int(env.IngestionSlots), PerTenant: int(env.IngestionSlotsPerTenant)},
-		},
-		Now: time.Now, Log: env.Log,
+		Limits: limits, SmallBytes: env.SmallBatchBytes, Now: time.Now, Log: env.Log,
 	}
 }
 

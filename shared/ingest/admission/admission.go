@@ -1,6 +1,8 @@
 // Package admission decides which batches are worked on. A batch holds a slot while it is validated, and another one
-// while it is ingested; until one is free, its execution waits, without a function, for a task token. Slots are limited
-// in all and for each tenant. The batches of a tenant get them in the order of their receipt, the tenants in turn.
+// while it is ingested; until one is free, its execution waits, without a function, for a task token. Small batches have
+// pools of slots of their own, so that none waits for a large one. The slots of a pool are limited in all and for each
+// tenant. The batches of a tenant get them in the order of their receipt, the tenants in turn. A large batch is ingested
+// in rounds: after each one it gives its slot back and waits for the next.
 //
 // No process assigns the slots. Every call that enters or leaves a stage, and the sweep, assigns those that are free
 // (Slots), each by one conditional write of the stage's gate (Queue). docs/decisions/0026-admission-slots.md has the
@@ -10,7 +12,9 @@ package admission
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"sluice/shared/ingest/batch"
@@ -49,6 +53,33 @@ func StageOf(status batch.Status) (stage Stage, needsSlot bool) {
 	return "", false
 }
 
+// Pool is the slots of one stage for the batches of one size.
+type Pool string
+
+// The pools of both stages. Those for large batches have the names of the stages.
+const (
+	LargeValidation Pool = "validation"
+	SmallValidation Pool = "validation-small"
+	LargeIngestion  Pool = "ingestion"
+	SmallIngestion  Pool = "ingestion-small"
+)
+
+// Pools returns all pools, in the order in which batches pass through them.
+func Pools() []Pool { return []Pool{LargeValidation, SmallValidation, LargeIngestion, SmallIngestion} }
+
+const smallSuffix = "-small"
+
+// PoolOf returns the pool of a stage for a batch, whose file has been received. A small one has at most smallBytes.
+func PoolOf(s Stage, b batch.Batch, smallBytes int64) Pool {
+	if b.Source().Size <= smallBytes {
+		return Pool(s) + smallSuffix
+	}
+	return Pool(s)
+}
+
+// Stage returns the stage to which the pool belongs.
+func (p Pool) Stage() Stage { return Stage(strings.TrimSuffix(string(p), smallSuffix)) }
+
 // Place is where a batch waits: among the batches of its tenant, in the order of their receipt. It is the same for
 // every attempt, so that a batch whose token was lost does not lose its place.
 type Place struct {
@@ -76,9 +107,12 @@ func (a Attempt) String() string {
 
 // Ticket is the request of the execution of a batch for a slot.
 type Ticket struct {
-	Stage Stage
+	Pool Pool
 	Place
 	Attempt Attempt
+	// Round is the number of rounds that the batch has completed in this stage. One that holds a slot for an earlier
+	// round gives it back.
+	Round int
 	// Token is the task token by which the execution goes on once the batch has its slot.
 	Token string
 }
@@ -86,21 +120,28 @@ type Ticket struct {
 // Holder is a batch that has a slot. One that still has a ticket has not been notified yet.
 type Holder struct {
 	Place
+	// Round is that of the ticket for which it got the slot.
+	Round int
 	// Since is when it got the slot.
 	Since time.Time
 	// LookAt is the time from which the sweep looks at whether the batch still needs the slot.
 	LookAt time.Time
 }
 
-// Gate has the holders of the slots of a stage.
+// Gate has the holders of the slots of a pool.
 type Gate struct {
-	Stage Stage
+	Pool Pool
 	// Version is the version of the stored gate, 0 for one that is not stored yet. Every change of a gate increments
 	// it.
 	Version int64
 	Holders map[batch.ID]Holder
 	// Turn is the tenant that got a slot last.
 	Turn string
+	// Slots is the number of slots to which the pool was last adapted, at AdaptedAt; 0 if it never was.
+	Slots     int
+	AdaptedAt time.Time
+	// RefusedAt is when the table of transactions last refused writes of batches that have slots.
+	RefusedAt time.Time
 }
 
 // counts returns the number of slots of each tenant that has one.
@@ -112,10 +153,43 @@ func (g Gate) counts() map[string]int {
 	return counts
 }
 
-// Limits bounds the slots of one stage.
+// WithHolder returns the next version of the gate, with a holder whose tenant had the last turn.
+func (g Gate) WithHolder(h Holder) Gate {
+	g = g.next()
+	g.Holders[h.Batch], g.Turn = h, h.Tenant
+	return g
+}
+
+// WithoutHolder returns the next version of the gate, without a holder.
+func (g Gate) WithoutHolder(id batch.ID) Gate {
+	g = g.next()
+	delete(g.Holders, id)
+	return g
+}
+
+// WithSlots returns the next version of the gate, adapted to a number of slots.
+func (g Gate) WithSlots(slots int, at time.Time) Gate {
+	g = g.next()
+	g.Slots, g.AdaptedAt = slots, at
+	return g
+}
+
+// next returns the next version of the gate, which shares nothing with this one.
+func (g Gate) next() Gate {
+	g.Version++
+	if g.Holders = maps.Clone(g.Holders); g.Holders == nil {
+		g.Holders = map[batch.ID]Holder{}
+	}
+	return g
+}
+
+// Limits bounds the slots of one pool.
 type Limits struct {
 	// Slots is how many batches may have one, of all tenants, and PerTenant of one tenant.
 	Slots, PerTenant int
+	// Most is how many slots an adapted pool may have at most, where Slots is how many it has at first; 0 if the number
+	// is fixed.
+	Most int
 }
 
 // Tasks completes the tasks at which executions wait.
@@ -125,7 +199,7 @@ type Tasks interface {
 	Complete(ctx context.Context, token string) (isWaiting bool, err error)
 }
 
-// Load is how much of one stage batches use and wait for.
+// Load is how much of one pool batches use and wait for.
 type Load struct {
 	// Waiting is the number of batches that wait for a slot, and Since when the first of them was received.
 	Waiting int
@@ -134,20 +208,22 @@ type Load struct {
 	IsCut bool
 	// Used is the number of slots that batches have.
 	Used int
+	// Slots is the number to which the pool was last adapted; 0 if it never was.
+	Slots int
 }
 
-// Load returns the load of a stage, and reads at most atMost of the tickets unless that is 0. It may miss the latest
+// Load returns the load of a pool, and reads at most atMost of the tickets unless that is 0. It may miss the latest
 // writes.
-func (s *Slots) Load(ctx context.Context, stage Stage, atMost int) (Load, error) {
-	places, err := s.Queue.Waiting(ctx, stage, atMost)
+func (s *Slots) Load(ctx context.Context, pool Pool, atMost int) (Load, error) {
+	places, err := s.Queue.Waiting(ctx, pool, atMost)
 	if err != nil {
 		return Load{}, err
 	}
-	gate, err := s.Queue.Gate(ctx, stage)
+	gate, err := s.Queue.Gate(ctx, pool)
 	if err != nil {
 		return Load{}, err
 	}
-	l := Load{Used: len(gate.Holders), IsCut: atMost > 0 && len(places) == atMost}
+	l := Load{Used: len(gate.Holders), Slots: gate.Slots, IsCut: atMost > 0 && len(places) == atMost}
 	for _, p := range places {
 		if _, isHolder := gate.Holders[p.Batch]; isHolder {
 			continue // it is about to be notified

@@ -28,8 +28,8 @@ func (q steppedQueue) Remove(ctx context.Context, t admission.Ticket) error {
 	return err
 }
 
-func (q steppedQueue) Withdraw(ctx context.Context, s admission.Stage, p admission.Place) error {
-	_, err := call(ctx, q.m, func() (nothing, error) { return none(q.Queue.Withdraw(q.m.t.Context(), s, p)) })
+func (q steppedQueue) Withdraw(ctx context.Context, pool admission.Pool, p admission.Place) error {
+	_, err := call(ctx, q.m, func() (nothing, error) { return none(q.Queue.Withdraw(q.m.t.Context(), pool, p)) })
 	return err
 }
 
@@ -38,52 +38,62 @@ type found struct {
 	ok     bool
 }
 
-func (q steppedQueue) FirstAfterTenant(ctx context.Context, s admission.Stage, tenant string) (admission.Ticket, bool,
+func (q steppedQueue) FirstAfterTenant(ctx context.Context, pool admission.Pool, tenant string) (admission.Ticket, bool,
 	error) {
 	f, err := call(ctx, q.m, func() (found, error) {
-		t, ok, err := q.Queue.FirstAfterTenant(q.m.t.Context(), s, tenant)
+		t, ok, err := q.Queue.FirstAfterTenant(q.m.t.Context(), pool, tenant)
 		return found{t, ok}, err
 	})
 	return f.ticket, f.ok, err
 }
 
-func (q steppedQueue) FirstAfter(ctx context.Context, s admission.Stage, p admission.Place) (admission.Ticket, bool,
+func (q steppedQueue) FirstAfter(ctx context.Context, pool admission.Pool, p admission.Place) (admission.Ticket, bool,
 	error) {
 	f, err := call(ctx, q.m, func() (found, error) {
-		t, ok, err := q.Queue.FirstAfter(q.m.t.Context(), s, p)
+		t, ok, err := q.Queue.FirstAfter(q.m.t.Context(), pool, p)
 		return found{t, ok}, err
 	})
 	return f.ticket, f.ok, err
 }
 
-func (q steppedQueue) Tickets(ctx context.Context, s admission.Stage, p []admission.Place) ([]admission.Ticket, error) {
-	return call(ctx, q.m, func() ([]admission.Ticket, error) { return q.Queue.Tickets(q.m.t.Context(), s, p) })
+func (q steppedQueue) Tickets(ctx context.Context, pool admission.Pool, p []admission.Place) ([]admission.Ticket, error) {
+	return call(ctx, q.m, func() ([]admission.Ticket, error) { return q.Queue.Tickets(q.m.t.Context(), pool, p) })
 }
 
-func (q steppedQueue) Gate(ctx context.Context, s admission.Stage) (admission.Gate, error) {
-	return call(ctx, q.m, func() (admission.Gate, error) { return q.Queue.Gate(q.m.t.Context(), s) })
+func (q steppedQueue) Gate(ctx context.Context, pool admission.Pool) (admission.Gate, error) {
+	return call(ctx, q.m, func() (admission.Gate, error) { return q.Queue.Gate(q.m.t.Context(), pool) })
 }
 
-func (q steppedQueue) Admit(ctx context.Context, g admission.Gate, p admission.Place, at time.Time) (admission.Gate,
+// change runs a call that may change the gate.
+func (q steppedQueue) change(ctx context.Context, run func(context.Context) (admission.Gate, error)) (admission.Gate,
 	error) {
 	return call(ctx, q.m, func() (admission.Gate, error) {
 		q.m.isStale = true
-		return q.Queue.Admit(q.m.t.Context(), g, p, at)
+		return run(q.m.t.Context())
 	})
 }
 
-func (q steppedQueue) Release(ctx context.Context, s admission.Stage, id batch.ID) error {
+func (q steppedQueue) Admit(ctx context.Context, g admission.Gate, t admission.Ticket, at time.Time) (admission.Gate,
+	error) {
+	return q.change(ctx, func(ctx context.Context) (admission.Gate, error) { return q.Queue.Admit(ctx, g, t, at) })
+}
+
+func (q steppedQueue) EndRound(ctx context.Context, g admission.Gate, id batch.ID) (admission.Gate, error) {
+	return q.change(ctx, func(ctx context.Context) (admission.Gate, error) { return q.Queue.EndRound(ctx, g, id) })
+}
+
+func (q steppedQueue) Release(ctx context.Context, pool admission.Pool, id batch.ID) error {
 	_, err := call(ctx, q.m, func() (nothing, error) {
 		q.m.isStale = true
-		return none(q.Queue.Release(q.m.t.Context(), s, id))
+		return none(q.Queue.Release(q.m.t.Context(), pool, id))
 	})
 	return err
 }
 
-func (q steppedQueue) Postpone(ctx context.Context, s admission.Stage, id batch.ID, at time.Time) error {
+func (q steppedQueue) Postpone(ctx context.Context, pool admission.Pool, id batch.ID, at time.Time) error {
 	_, err := call(ctx, q.m, func() (nothing, error) {
 		q.m.isStale = true
-		return none(q.Queue.Postpone(q.m.t.Context(), s, id, at))
+		return none(q.Queue.Postpone(q.m.t.Context(), pool, id, at))
 	})
 	return err
 }

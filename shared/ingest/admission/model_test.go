@@ -40,11 +40,18 @@ type model struct {
 type modelBatch struct {
 	place   admission.Place
 	attempt admission.Attempt
+	// round is the round that the batch waits for or is in, and rounds how many it has.
+	round, rounds int
 	// token belongs to the attempt that waits; "" if none does.
 	token                          string
 	entered, admitted, left, ended bool
 	// cancelled means that the batch has ended while its execution may wait.
 	cancelled bool
+}
+
+// row returns the batch as the slots know it.
+func (b *modelBatch) row() batch.Batch {
+	return batch.Batch{ID: b.place.Batch, Tenant: b.place.Tenant, ReceivedAt: b.place.ReceivedAt}
 }
 
 // actor is one process that enters, leaves, assigns or sweeps. It is a coroutine: advance runs it to its next call, and
@@ -125,7 +132,7 @@ func (m *model) checkLimits() {
 	m.t.Helper()
 	if m.isStale {
 		var err error
-		if m.gate, err = m.queue.Gate(m.t.Context(), admission.Validation); err != nil {
+		if m.gate, err = m.queue.Gate(m.t.Context(), admission.LargeValidation); err != nil {
 			m.t.Fatal(err)
 		}
 		m.isStale = false
@@ -181,10 +188,10 @@ func (m *model) Complete(ctx context.Context, token string) (bool, error) {
 func (m *model) slots() *admission.Slots {
 	return &admission.Slots{
 		Queue: steppedQueue{m.queue, m}, Tasks: m,
-		Limits: map[admission.Stage]admission.Limits{admission.Validation: m.limits},
-		Now:    func() time.Time { return m.now },
-		Pause:  func(ctx context.Context, _ time.Duration) { _ = m.step(ctx) },
-		Log:    slog.New(slog.DiscardHandler),
+		Limits: map[admission.Pool]admission.Limits{admission.LargeValidation: m.limits}, SmallBytes: -1,
+		Now:   func() time.Time { return m.now },
+		Pause: func(ctx context.Context, _ time.Duration) { _ = m.step(ctx) },
+		Log:   slog.New(slog.DiscardHandler),
 	}
 }
 
@@ -196,7 +203,8 @@ func (m *model) enter(b *modelBatch) {
 	}
 	b.entered = true
 	b.token = fmt.Sprintf("%s %s", b.place.Batch, b.attempt)
-	ticket := admission.Ticket{Stage: admission.Validation, Place: b.place, Attempt: b.attempt, Token: b.token}
+	ticket := admission.Ticket{Pool: admission.LargeValidation, Place: b.place, Attempt: b.attempt, Round: b.round,
+		Token: b.token}
 	m.start(func(ctx context.Context) {
 		if err := m.slots().Enter(ctx, ticket); err != nil && b.token == ticket.Token && !b.ended {
 			m.enter(b)
@@ -204,25 +212,36 @@ func (m *model) enter(b *modelBatch) {
 	})
 }
 
+// endRound ends a round of a batch that works. After the last one the batch leaves, after another one it enters again,
+// as a state that is entered later.
+func (m *model) endRound(b *modelBatch) {
+	if b.round++; b.round >= b.rounds {
+		m.leave(b)
+		return
+	}
+	b.admitted, b.attempt.Retry = false, 0
+	b.attempt.Entered = b.attempt.Entered.Add(time.Minute)
+	m.enter(b)
+}
+
 // leave ends the stay of a batch, which its steps repeat until it has succeeded, or give up.
 func (m *model) leave(b *modelBatch) {
 	b.left, b.ended = true, true
-	m.start(func(ctx context.Context) { _ = m.slots().Leave(ctx, admission.Validation, b.place) })
+	m.start(func(ctx context.Context) { _ = m.slots().Leave(ctx, admission.Validation, b.row()) })
 }
 
 // cancel ends a batch whose execution waits. The actor that takes its place back is called once, and may die.
 func (m *model) cancel(b *modelBatch) {
 	b.cancelled = true
 	m.start(func(ctx context.Context) {
-		_ = m.slots().LeaveAll(ctx, batch.Batch{ID: b.place.Batch, Tenant: b.place.Tenant,
-			ReceivedAt: b.place.ReceivedAt})
+		_ = m.slots().LeaveAll(ctx, b.row())
 	})
 }
 
 // sweep looks at every holder.
 func (m *model) sweep() {
 	m.start(func(ctx context.Context) {
-		_ = m.slots().Sweep(ctx, admission.Validation, m.now.Add(-20*time.Minute), modelNeeds{m})
+		_ = m.slots().Sweep(ctx, admission.LargeValidation, m.now.Add(-20*time.Minute), modelNeeds{m})
 	})
 }
 
@@ -248,7 +267,8 @@ func (m *model) run(tenants, perTenant int) {
 	for tenant := range tenants {
 		for n := range 1 + m.random.IntN(perTenant) {
 			ticket := admissiontest.NewTicket(fmt.Sprint("tenant-", tenant), n)
-			m.batches = append(m.batches, &modelBatch{place: ticket.Place, attempt: ticket.Attempt})
+			m.batches = append(m.batches, &modelBatch{place: ticket.Place, attempt: ticket.Attempt,
+				rounds: 1 + m.random.IntN(3)})
 		}
 	}
 	m.random.Shuffle(len(m.batches), func(i, j int) { m.batches[i], m.batches[j] = m.batches[j], m.batches[i] })
@@ -260,7 +280,7 @@ func (m *model) run(tenants, perTenant int) {
 		case p < 4 && b.token != "" && !b.cancelled: // the token is lost, or the state has run out of time
 			m.enter(b)
 		case p < 6 && b.admitted && !b.left:
-			m.leave(b)
+			m.endRound(b)
 		case p < 7 && b.entered && !b.admitted && !b.ended && m.random.IntN(10) == 0: // stopped while it waits
 			m.leave(b)
 		case p < 8 && b.token != "" && !b.cancelled && m.random.IntN(4) == 0:
@@ -285,7 +305,7 @@ func (m *model) settle() {
 		if !slices.ContainsFunc(m.batches, func(b *modelBatch) bool { return !b.left }) {
 			break
 		}
-		if round > 20*len(m.batches) {
+		if round > 60*len(m.batches) {
 			m.t.Fatalf("not every batch has had its turn after %d sweeps", round)
 		}
 		for _, b := range m.batches {
@@ -293,7 +313,7 @@ func (m *model) settle() {
 			case !b.entered:
 				m.enter(b)
 			case b.admitted && !b.left:
-				m.leave(b)
+				m.endRound(b)
 			}
 		}
 		m.now = m.now.Add(5 * time.Minute)
@@ -305,11 +325,11 @@ func (m *model) settle() {
 		for m.advance() {
 		}
 	}
-	gate, err := m.queue.Gate(m.t.Context(), admission.Validation)
+	gate, err := m.queue.Gate(m.t.Context(), admission.LargeValidation)
 	if err != nil || len(gate.Holders) != 0 {
 		m.t.Fatalf("at the end %d slots are held, error %v: %+v", len(gate.Holders), err, gate.Holders)
 	}
-	if places, err := m.queue.Waiting(m.t.Context(), admission.Validation, 0); err != nil || len(places) != 0 {
+	if places, err := m.queue.Waiting(m.t.Context(), admission.LargeValidation, 0); err != nil || len(places) != 0 {
 		m.t.Fatalf("at the end %d tickets are left, error %v", len(places), err)
 	}
 }

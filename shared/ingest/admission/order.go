@@ -56,22 +56,24 @@ func inTurn(tenants []string, last string) []string {
 	return tenants
 }
 
-// Positions answers how many batches precede a waiting one. It reads a stage once in Age, whatever the number of
+// Positions answers how many batches precede a waiting one. It reads a pool once in Age, whatever the number of
 // batches that ask. It is safe for concurrent use.
 type Positions struct {
 	Queue interface {
-		Gate(ctx context.Context, s Stage) (Gate, error)
-		Waiting(ctx context.Context, s Stage, atMost int) ([]Place, error)
+		Gate(ctx context.Context, pool Pool) (Gate, error)
+		Waiting(ctx context.Context, pool Pool, atMost int) ([]Place, error)
 	}
 	Now func() time.Time
 	// Age is how old a position may be.
 	Age time.Duration
+	// SmallBytes is the length of the file of the largest small batch.
+	SmallBytes int64
 
 	mu    sync.Mutex
-	known map[Stage]positions
+	known map[Pool]positions
 }
 
-// positions are those of one stage as of a time, from 1.
+// positions are those of one pool as of a time, from 1.
 type positions struct {
 	at   time.Time
 	byID map[batch.ID]int64
@@ -84,33 +86,34 @@ func (p *Positions) Position(ctx context.Context, b batch.Batch) (position int64
 	if !needsSlot {
 		return 0, false, nil
 	}
+	pool := PoolOf(stage, b, p.SmallBytes)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	known, isKnown := p.known[stage]
+	known, isKnown := p.known[pool]
 	if now := p.Now(); !isKnown || now.Sub(known.at) >= p.Age {
-		if known, err = p.read(ctx, stage, now); err != nil {
+		if known, err = p.read(ctx, pool, now); err != nil {
 			return 0, false, err
 		}
 		if p.known == nil {
-			p.known = map[Stage]positions{}
+			p.known = map[Pool]positions{}
 		}
-		p.known[stage] = known
+		p.known[pool] = known
 	}
 	position, isWaiting = known.byID[b.ID]
 	return position, isWaiting, nil
 }
 
-// read returns the positions of a stage.
-func (p *Positions) read(ctx context.Context, stage Stage, now time.Time) (positions, error) {
+// read returns the positions of a pool.
+func (p *Positions) read(ctx context.Context, pool Pool, now time.Time) (positions, error) {
 	// The gate is read after the tickets: a batch that gets its slot in between has no position.
-	places, err := p.Queue.Waiting(ctx, stage, 0)
+	places, err := p.Queue.Waiting(ctx, pool, 0)
 	if err != nil {
 		return positions{}, err
 	}
 	if len(places) == 0 {
 		return positions{at: now}, nil
 	}
-	gate, err := p.Queue.Gate(ctx, stage)
+	gate, err := p.Queue.Gate(ctx, pool)
 	if err != nil {
 		return positions{}, err
 	}

@@ -14,12 +14,12 @@ var ErrSuperseded = errors.New("admission: a later attempt waits")
 // ErrContended means that somebody else has changed the gate since it was read.
 var ErrContended = errors.New("admission: the gate has changed")
 
-// Queue keeps the tickets and the gates of all stages.
+// Queue keeps the tickets and the gates of all pools.
 //
 // Every method may be called concurrently. A write is one conditional write of one item and is durable when the method
 // returns. A read returns the effect of every write acknowledged before it began, unless the method says otherwise. An
-// error that is not named here means that the outcome is unknown: the call can be repeated, which Admit shows by
-// ErrContended. Package admissiontest tests an implementation against these promises.
+// error that is not named here means that the outcome is unknown: the call can be repeated, which Admit, EndRound and
+// Adapt show by ErrContended. Package admissiontest tests an implementation against these promises.
 type Queue interface {
 	// Put stores a ticket at its place, in place of one of an earlier attempt. It returns ErrSuperseded, and changes
 	// nothing, if the ticket of a later attempt is there.
@@ -27,27 +27,35 @@ type Queue interface {
 	// Remove removes the ticket of an attempt. It does nothing if there is none, or one of another attempt.
 	Remove(ctx context.Context, t Ticket) error
 	// Withdraw removes the ticket at a place, whatever its attempt.
-	Withdraw(ctx context.Context, s Stage, p Place) error
+	Withdraw(ctx context.Context, pool Pool, p Place) error
 	// FirstAfterTenant returns the first ticket of the first tenant after another one, by the order of their IDs; "" is
 	// before all. It returns false if there is none.
-	FirstAfterTenant(ctx context.Context, s Stage, tenant string) (Ticket, bool, error)
+	FirstAfterTenant(ctx context.Context, pool Pool, tenant string) (Ticket, bool, error)
 	// FirstAfter returns the first ticket after a place, which may be that of another tenant. It returns false if there
 	// is none.
-	FirstAfter(ctx context.Context, s Stage, p Place) (Ticket, bool, error)
+	FirstAfter(ctx context.Context, pool Pool, p Place) (Ticket, bool, error)
 	// Tickets returns those tickets that are at some places, in no particular order.
-	Tickets(ctx context.Context, s Stage, places []Place) ([]Ticket, error)
+	Tickets(ctx context.Context, pool Pool, places []Place) ([]Ticket, error)
 	// Waiting returns the places of all tickets, including those of holders that were not notified yet, ordered by
 	// tenant, receipt and batch, or the first atMost of them unless that is 0. It may miss the latest writes.
-	Waiting(ctx context.Context, s Stage, atMost int) ([]Place, error)
+	Waiting(ctx context.Context, pool Pool, atMost int) ([]Place, error)
 
-	// Gate returns the gate of a stage, and an empty one with version 0 if none is stored.
-	Gate(ctx context.Context, s Stage) (Gate, error)
-	// Admit gives a slot to the batch at a place and makes its tenant the one whose turn was last. It returns the gate
+	// Gate returns the gate of a pool, and an empty one with version 0 if none is stored.
+	Gate(ctx context.Context, pool Pool) (Gate, error)
+	// Admit gives a slot to the batch of a ticket and makes its tenant the one whose turn was last. It returns the gate
 	// after that, or ErrContended if the stored gate does not have the version of the given one.
-	Admit(ctx context.Context, g Gate, p Place, at time.Time) (Gate, error)
+	Admit(ctx context.Context, g Gate, t Ticket, at time.Time) (Gate, error)
+	// EndRound takes the slot from a batch. It returns the gate after that, or ErrContended if the stored gate does not
+	// have the version of the given one.
+	EndRound(ctx context.Context, g Gate, id batch.ID) (Gate, error)
+	// Adapt sets the number of slots of the pool. It returns the gate after that, or ErrContended if the stored gate
+	// does not have the version of the given one.
+	Adapt(ctx context.Context, g Gate, slots int, at time.Time) (Gate, error)
+	// SetRefused sets RefusedAt of a stored gate, and leaves its version. It does nothing if none is stored.
+	SetRefused(ctx context.Context, pool Pool, at time.Time) error
 	// Release takes the slot from a batch. It counts up the version of the gate even if the batch has none, so that no
 	// Admit that is under way gives it one afterwards.
-	Release(ctx context.Context, s Stage, id batch.ID) error
+	Release(ctx context.Context, pool Pool, id batch.ID) error
 	// Postpone sets the time from which a holder is to be looked at. It does nothing if the batch has no slot.
-	Postpone(ctx context.Context, s Stage, id batch.ID, at time.Time) error
+	Postpone(ctx context.Context, pool Pool, id batch.ID, at time.Time) error
 }

@@ -11,21 +11,27 @@ import (
 	"sluice/shared/ingest/batch"
 )
 
-// Slots gives out the slots of all stages. Any number of them, in any number of processes, may work at the same time,
+// Slots gives out the slots of all pools. Any number of them, in any number of processes, may work at the same time,
 // and each may die at any moment: whoever assigns slots next, the sweep at the latest, continues where it was.
 type Slots struct {
 	Queue  Queue
 	Tasks  Tasks
-	Limits map[Stage]Limits
-	Now    func() time.Time
+	Limits map[Pool]Limits
+	// SmallBytes is the length of the file of the largest small batch. After a change, the slots of batches on their way
+	// are free with the second sweep after their end at the latest.
+	SmallBytes int64
+	Now        func() time.Time
 	// Pause waits before a contended write is tried again; nil waits in real time.
 	Pause func(ctx context.Context, limit time.Duration)
 	Log   *slog.Logger
 }
 
+// PoolOf returns the pool of a stage in which a batch waits, whose file has been received.
+func (s *Slots) PoolOf(stage Stage, b batch.Batch) Pool { return PoolOf(stage, b, s.SmallBytes) }
+
 // Enter makes a batch wait for a slot, and assigns the slots that are free. It can be repeated, and a later attempt
-// takes the place of an earlier one. A batch that has its slot is notified at once. It returns an error if the
-// batch neither waits nor was notified.
+// takes the place of an earlier one. A batch that has its slot is notified at once, unless it has it for an earlier
+// round: then it gives it back first. It returns an error if the batch neither waits nor was notified.
 func (s *Slots) Enter(ctx context.Context, t Ticket) error {
 	err := s.Queue.Put(ctx, t)
 	if errors.Is(err, ErrSuperseded) {
@@ -34,10 +40,10 @@ func (s *Slots) Enter(ctx context.Context, t Ticket) error {
 	if err != nil {
 		return err
 	}
-	unnotified, err := s.assign(ctx, t.Stage)
+	unnotified, err := s.assign(ctx, t.Pool)
 	if err != nil {
 		// The ticket is stored: whoever assigns slots next sees it.
-		s.Log.WarnContext(ctx, "free slots cannot be assigned", "stage", t.Stage, "batch", t.Batch, "error", err)
+		s.Log.WarnContext(ctx, "free slots cannot be assigned", "pool", t.Pool, "batch", t.Batch, "error", err)
 	}
 	return unnotified[t.Batch]
 }
@@ -51,22 +57,23 @@ func (s *Slots) Resume(ctx context.Context, token string) error {
 
 // Leave takes from a batch its slot, or its place if it waits, and assigns the slot to the next one. Repeating it does
 // nothing.
-func (s *Slots) Leave(ctx context.Context, stage Stage, p Place) error {
+func (s *Slots) Leave(ctx context.Context, stage Stage, b batch.Batch) error {
+	pool := s.PoolOf(stage, b)
 	// The ticket goes first: without its slot, a batch that has a ticket waits for one.
-	if err := s.Queue.Withdraw(ctx, stage, p); err != nil {
+	if err := s.Queue.Withdraw(ctx, pool, PlaceOf(b)); err != nil {
 		return err
 	}
-	return s.release(ctx, stage, p.Batch)
+	return s.release(ctx, pool, b.ID)
 }
 
 // release takes from a batch its slot, and assigns it to the next one. Repeating it does nothing.
-func (s *Slots) release(ctx context.Context, stage Stage, id batch.ID) error {
-	if err := s.Queue.Release(ctx, stage, id); err != nil {
+func (s *Slots) release(ctx context.Context, pool Pool, id batch.ID) error {
+	if err := s.Queue.Release(ctx, pool, id); err != nil {
 		return err
 	}
-	if err := s.Assign(ctx, stage); err != nil {
+	if err := s.Assign(ctx, pool); err != nil {
 		// The slot is free: whoever assigns slots next sees it.
-		s.Log.WarnContext(ctx, "a free slot cannot be assigned", "stage", stage, "batch", id, "error", err)
+		s.Log.WarnContext(ctx, "a free slot cannot be assigned", "pool", pool, "batch", id, "error", err)
 	}
 	return nil
 }
@@ -79,7 +86,7 @@ func (s *Slots) LeaveAll(ctx context.Context, b batch.Batch) error {
 	}
 	var errs []error
 	for _, stage := range Stages() {
-		errs = append(errs, s.dismiss(ctx, stage, PlaceOf(b)))
+		errs = append(errs, s.dismiss(ctx, s.PoolOf(stage, b), PlaceOf(b)))
 	}
 	return errors.Join(errs...)
 }
@@ -94,9 +101,9 @@ type LeaveInput struct {
 // dismiss is Leave for a batch that has ended, whose execution may wait. It removes only the ticket whose token it
 // has used: one that a later attempt has stored since remains for the next sweep, because nobody else would resume that
 // execution.
-func (s *Slots) dismiss(ctx context.Context, stage Stage, p Place) error {
+func (s *Slots) dismiss(ctx context.Context, pool Pool, p Place) error {
 	// The execution is resumed first: without its ticket, nobody knows the token for which it waits.
-	tickets, err := s.Queue.Tickets(ctx, stage, []Place{p})
+	tickets, err := s.Queue.Tickets(ctx, pool, []Place{p})
 	if err != nil {
 		return err
 	}
@@ -108,13 +115,13 @@ func (s *Slots) dismiss(ctx context.Context, stage Stage, p Place) error {
 			return err
 		}
 	}
-	return s.release(ctx, stage, p.Batch)
+	return s.release(ctx, pool, p.Batch)
 }
 
-// Assign gives the free slots of a stage to those whose turn it is, and notifies each holder that was not notified yet.
+// Assign gives the free slots of a pool to those whose turn it is, and notifies each holder that was not notified yet.
 // It returns nil also if others assign slots at the same time: the last one of them sees what all have left.
-func (s *Slots) Assign(ctx context.Context, stage Stage) error {
-	_, err := s.assign(ctx, stage)
+func (s *Slots) Assign(ctx context.Context, pool Pool) error {
+	_, err := s.assign(ctx, pool)
 	return err
 }
 
@@ -122,17 +129,16 @@ func (s *Slots) Assign(ctx context.Context, stage Stage) error {
 const maxContentions = 20
 
 // assign is Assign. It returns the holders that it could not notify, with the errors.
-func (s *Slots) assign(ctx context.Context, stage Stage) (unnotified map[batch.ID]error, err error) {
+func (s *Slots) assign(ctx context.Context, pool Pool) (unnotified map[batch.ID]error, err error) {
 	unnotified = map[batch.ID]error{}
 	for contentions := 0; contentions < maxContentions; contentions++ {
-		gate, err := s.Queue.Gate(ctx, stage)
+		gate, err := s.Queue.Gate(ctx, pool)
 		if err != nil {
 			return unnotified, err
 		}
-		if err := s.notifyHolders(ctx, gate, unnotified); err != nil {
-			return unnotified, err
+		if gate, err = s.visitHolders(ctx, gate, unnotified); err == nil {
+			err = s.admitWaiting(ctx, gate, unnotified)
 		}
-		err = s.admitWaiting(ctx, gate, unnotified)
 		if !errors.Is(err, ErrContended) {
 			return unnotified, err
 		}
@@ -142,34 +148,40 @@ func (s *Slots) assign(ctx context.Context, stage Stage) (unnotified map[batch.I
 		}
 	}
 	// Whoever made the latest of these changes looks for free slots after it.
-	s.Log.InfoContext(ctx, "free slots are left to others", "stage", stage)
+	s.Log.InfoContext(ctx, "free slots are left to others", "pool", pool)
 	return unnotified, nil
 }
 
 // admitWaiting assigns the free slots of a gate, one by one.
 func (s *Slots) admitWaiting(ctx context.Context, gate Gate, unnotified map[batch.ID]error) error {
-	limits := s.Limits[gate.Stage]
-	for len(gate.Holders) < limits.Slots {
+	gate, err := s.reduce(ctx, gate)
+	for err == nil && (s.isFree(gate) || s.mayIncrease(gate)) {
 		t, isWaiting, err := s.next(ctx, gate)
 		if err != nil || !isWaiting {
 			return err
 		}
-		if gate, err = s.Queue.Admit(ctx, gate, t.Place, s.Now()); err != nil {
+		if !s.isFree(gate) {
+			gate, err = s.Queue.Adapt(ctx, gate, s.slots(gate)+1, s.Now())
+		}
+		if err == nil {
+			gate, err = s.Queue.Admit(ctx, gate, t, s.Now())
+		}
+		if err != nil {
 			return err
 		}
 		s.notify(ctx, t, unnotified)
 	}
-	return nil
+	return err
 }
 
 // next returns the ticket that gets the next free slot: of the waiting tenants that have the fewest slots, the one that
 // follows the tenant whose turn was last; of its tickets, the one received first. It reads no more tickets than it
 // needs to: a tenant without a slot cannot be beaten, and there are at most as many others as there are slots.
 func (s *Slots) next(ctx context.Context, gate Gate) (best Ticket, isWaiting bool, err error) {
-	counts, limits := gate.counts(), s.Limits[gate.Stage]
+	counts, limits := gate.counts(), s.Limits[gate.Pool]
 	hasWrapped := false
 	for tenant := gate.Turn; ; {
-		t, found, err := s.Queue.FirstAfterTenant(ctx, gate.Stage, tenant)
+		t, found, err := s.Queue.FirstAfterTenant(ctx, gate.Pool, tenant)
 		switch {
 		case err != nil:
 			return Ticket{}, false, err
@@ -201,7 +213,7 @@ func (s *Slots) firstWithoutSlot(ctx context.Context, gate Gate, from Ticket) (T
 		if _, isHolder := gate.Holders[t.Batch]; !isHolder {
 			return t, true, nil
 		}
-		following, found, err := s.Queue.FirstAfter(ctx, gate.Stage, t.Place)
+		following, found, err := s.Queue.FirstAfter(ctx, gate.Pool, t.Place)
 		if err != nil || !found || following.Tenant != from.Tenant {
 			return Ticket{}, false, err
 		}
@@ -209,17 +221,27 @@ func (s *Slots) firstWithoutSlot(ctx context.Context, gate Gate, from Ticket) (T
 	}
 }
 
-// notifyHolders notifies the holders of a gate that were not notified yet.
-func (s *Slots) notifyHolders(ctx context.Context, gate Gate, unnotified map[batch.ID]error) error {
+// visitHolders notifies the holders of a gate that were not notified yet, and takes the slots of those that wait for a
+// later round. It returns the gate after that.
+func (s *Slots) visitHolders(ctx context.Context, gate Gate, unnotified map[batch.ID]error) (Gate, error) {
 	var places []Place
 	for _, h := range gate.Holders {
 		places = append(places, h.Place)
 	}
-	tickets, err := s.Queue.Tickets(ctx, gate.Stage, places)
-	for _, t := range tickets {
-		s.notify(ctx, t, unnotified)
+	tickets, err := s.Queue.Tickets(ctx, gate.Pool, places)
+	if err != nil {
+		return gate, err
 	}
-	return err
+	for _, t := range tickets {
+		if t.Round <= gate.Holders[t.Batch].Round {
+			s.notify(ctx, t, unnotified)
+			continue
+		}
+		if gate, err = s.Queue.EndRound(ctx, gate, t.Batch); err != nil {
+			return gate, err
+		}
+	}
+	return gate, nil
 }
 
 // notify lets the execution of a batch go on, as the batch has its slot. If that fails, the ticket remains, and whoever
@@ -229,16 +251,16 @@ func (s *Slots) notify(ctx context.Context, t Ticket, unnotified map[batch.ID]er
 	delete(unnotified, t.Batch)
 	isWaiting, err := s.Tasks.Complete(ctx, t.Token)
 	if err != nil {
-		s.Log.WarnContext(ctx, "a batch cannot be notified of its slot", "stage", t.Stage, "batch", t.Batch, "error",
+		s.Log.WarnContext(ctx, "a batch cannot be notified of its slot", "pool", t.Pool, "batch", t.Batch, "error",
 			err)
 		unnotified[t.Batch] = fmt.Errorf("notify batch %s of its slot: %w", t.Batch, err)
 		return
 	}
 	if !isWaiting {
-		err = s.Queue.Postpone(ctx, t.Stage, t.Batch, time.Time{})
+		err = s.Queue.Postpone(ctx, t.Pool, t.Batch, time.Time{})
 	}
 	if err = errors.Join(err, s.Queue.Remove(ctx, t)); err != nil {
-		s.Log.WarnContext(ctx, "a ticket cannot be removed", "stage", t.Stage, "batch", t.Batch, "error", err)
+		s.Log.WarnContext(ctx, "a ticket cannot be removed", "pool", t.Pool, "batch", t.Batch, "error", err)
 	}
 }
 

@@ -20,50 +20,50 @@ type Batches interface {
 	NeedsSlot(ctx context.Context, s Stage, id batch.ID) (bool, error)
 }
 
-// Sweep takes the slots and the tickets of a stage from the batches that have ended, then looks at the holders that
+// Sweep takes the slots and the tickets of a pool from the batches that have ended, then looks at the holders that
 // were to be looked at before a time, takes the slots of those that do not need them, and assigns the free slots. One
 // batch that fails does not keep the others waiting.
-func (s *Slots) Sweep(ctx context.Context, stage Stage, before time.Time, batches Batches) error {
-	errs := []error{s.dismissEnded(ctx, stage, batches)}
-	gate, err := s.Queue.Gate(ctx, stage)
+func (s *Slots) Sweep(ctx context.Context, pool Pool, before time.Time, batches Batches) error {
+	errs := []error{s.dismissEnded(ctx, pool, batches)}
+	gate, err := s.Queue.Gate(ctx, pool)
 	if err != nil {
 		return errors.Join(append(errs, err)...)
 	}
 	for _, h := range gate.Holders {
 		if h.LookAt.Before(before) && ctx.Err() == nil {
-			errs = append(errs, s.sweepHolder(ctx, stage, h, batches))
+			errs = append(errs, s.sweepHolder(ctx, pool, h, batches))
 		}
 	}
-	return errors.Join(append(errs, s.Assign(ctx, stage))...)
+	return errors.Join(append(errs, s.Assign(ctx, pool))...)
 }
 
 // sweepHolder takes the slot of a batch that does not need it.
-func (s *Slots) sweepHolder(ctx context.Context, stage Stage, h Holder, batches Batches) error {
-	needed, err := batches.NeedsSlot(ctx, stage, h.Batch)
+func (s *Slots) sweepHolder(ctx context.Context, pool Pool, h Holder, batches Batches) error {
+	needed, err := batches.NeedsSlot(ctx, pool.Stage(), h.Batch)
 	if err != nil {
 		return err
 	}
 	if needed {
-		return s.Queue.Postpone(ctx, stage, h.Batch, s.Now())
+		return s.Queue.Postpone(ctx, pool, h.Batch, s.Now())
 	}
-	s.Log.WarnContext(ctx, "a batch has left its slot", "stage", stage, "batch", h.Batch, "since", h.Since)
-	if err := s.Queue.Withdraw(ctx, stage, h.Place); err != nil {
+	s.Log.WarnContext(ctx, "a batch has left its slot", "pool", pool, "batch", h.Batch, "since", h.Since)
+	if err := s.Queue.Withdraw(ctx, pool, h.Place); err != nil {
 		return err
 	}
-	return s.Queue.Release(ctx, stage, h.Batch)
+	return s.Queue.Release(ctx, pool, h.Batch)
 }
 
-// maxSwept is the number of batches of a stage whose end one sweep checks.
+// maxSwept is the number of batches of a pool whose end one sweep checks.
 const maxSwept = 1600
 
 // dismissEnded takes the slots and the tickets from batches that have ended, and resumes their executions: a caller
 // that has ended them was killed before it could. Of more batches than it asks about, it chooses some at random.
-func (s *Slots) dismissEnded(ctx context.Context, stage Stage, batches Batches) error {
-	places, err := s.Queue.Waiting(ctx, stage, 0)
+func (s *Slots) dismissEnded(ctx context.Context, pool Pool, batches Batches) error {
+	places, err := s.Queue.Waiting(ctx, pool, 0)
 	if err != nil {
 		return err
 	}
-	gate, err := s.Queue.Gate(ctx, stage)
+	gate, err := s.Queue.Gate(ctx, pool)
 	if err != nil {
 		return err
 	}
@@ -82,8 +82,8 @@ func (s *Slots) dismissEnded(ctx context.Context, stage Stage, batches Batches) 
 	ended, err := batches.Ended(ctx, slices.Collect(maps.Keys(byID)))
 	errs := []error{err}
 	for _, id := range ended {
-		s.Log.WarnContext(ctx, "a batch that has ended waited or had a slot", "stage", stage, "batch", id)
-		errs = append(errs, s.dismiss(ctx, stage, byID[id]))
+		s.Log.WarnContext(ctx, "a batch that has ended waited or had a slot", "pool", pool, "batch", id)
+		errs = append(errs, s.dismiss(ctx, pool, byID[id]))
 	}
 	return errors.Join(errs...)
 }

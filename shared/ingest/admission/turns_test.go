@@ -26,7 +26,8 @@ func newOffice(t *testing.T, slots, perTenant int) *office {
 	o := &office{t: t, queue: admissiontest.NewMemory(), tasks: &admissiontest.Tasks{}}
 	o.Slots = &admission.Slots{
 		Queue: o.queue, Tasks: o.tasks, Now: time.Now, Log: slog.New(slog.DiscardHandler),
-		Limits: map[admission.Stage]admission.Limits{admission.Validation: {Slots: slots, PerTenant: perTenant}},
+		Limits:     map[admission.Pool]admission.Limits{admission.LargeValidation: {Slots: slots, PerTenant: perTenant}},
+		SmallBytes: -1,
 	}
 	return o
 }
@@ -38,9 +39,14 @@ func (o *office) enter(tickets ...admission.Ticket) {
 	}
 }
 
+// batchOf returns the batch of a ticket, whose file is empty.
+func batchOf(t admission.Ticket) batch.Batch {
+	return batch.Batch{ID: t.Batch, Tenant: t.Tenant, ReceivedAt: t.ReceivedAt, Status: batch.Uploaded}
+}
+
 func (o *office) leave(ticket admission.Ticket) {
 	o.t.Helper()
-	errtest.Fatal(o.t, o.Leave(o.t.Context(), admission.Validation, ticket.Place))
+	errtest.Fatal(o.t, o.Leave(o.t.Context(), admission.Validation, batchOf(ticket)))
 }
 
 // expectTold checks the order in which batches were told.
@@ -103,14 +109,14 @@ func TestLeaveWhileWaiting(t *testing.T) {
 	first, second, third := admissiontest.NewTicket("a", 1), admissiontest.NewTicket("a", 2),
 		admissiontest.NewTicket("a", 3)
 	o.enter(first, second, third)
-	gate := errtest.Must(o.queue.Gate(t.Context(), admission.Validation))(t)
+	gate := errtest.Must(o.queue.Gate(t.Context(), admission.LargeValidation))(t)
 	o.leave(second)
-	if places, err := o.queue.Waiting(t.Context(), admission.Validation, 0); err != nil ||
+	if places, err := o.queue.Waiting(t.Context(), admission.LargeValidation, 0); err != nil ||
 		!slices.Equal(places, []admission.Place{third.Place}) {
 		t.Errorf("after a batch has left, %v wait, error %v; want the third one only", places, err)
 	}
 	errtest.Fails(t, "a decision that was under way admitted a batch that has left",
-		errtest.Of(o.queue.Admit(t.Context(), gate, second.Place, time.Now())))
+		errtest.Of(o.queue.Admit(t.Context(), gate, second, time.Now())))
 	o.leave(first)
 	o.expectTold(first, third)
 }
@@ -139,7 +145,7 @@ func TestSweep(t *testing.T) {
 	}
 	sweep := func(before time.Time) {
 		t.Helper()
-		errtest.Fatal(t, o.Sweep(t.Context(), admission.Validation, before, needs{finished: first.Batch}))
+		errtest.Fatal(t, o.Sweep(t.Context(), admission.LargeValidation, before, needs{finished: first.Batch}))
 	}
 	sweep(time.Now().Add(-time.Hour))
 	o.expectTold(first, second)
@@ -157,10 +163,10 @@ func TestSweepOfEndedBatches(t *testing.T) {
 	o.enter(holder, waiting, next)
 	for _, ended := range []admission.Ticket{waiting, holder} {
 		before := time.Now().Add(-time.Hour) // no holder is to be looked at
-		errtest.Fatal(t, o.Sweep(t.Context(), admission.Validation, before, needs{ended: ended.Batch}))
+		errtest.Fatal(t, o.Sweep(t.Context(), admission.LargeValidation, before, needs{ended: ended.Batch}))
 	}
 	o.expectTold(holder, waiting, next)
-	gate, err := o.queue.Gate(t.Context(), admission.Validation)
+	gate, err := o.queue.Gate(t.Context(), admission.LargeValidation)
 	if err != nil || len(gate.Holders) != 1 || gate.Holders[next.Batch].Place != next.Place {
 		t.Errorf("the holders are %+v, error %v; want the third batch", gate.Holders, err)
 	}
@@ -171,12 +177,12 @@ func TestLeaveAll(t *testing.T) {
 	o := newOffice(t, 1, 1)
 	first, second := admissiontest.NewTicket("a", 1), admissiontest.NewTicket("a", 2)
 	o.enter(first, second)
-	ended := batch.Batch{ID: second.Batch, Tenant: second.Tenant, ReceivedAt: second.ReceivedAt}
+	ended := batchOf(second)
 	for range 2 {
 		errtest.Fatal(t, o.LeaveAll(t.Context(), ended))
 	}
 	o.expectTold(first, second)
-	difftest.Equal(t, "wait", 0, len(errtest.Must(o.queue.Waiting(t.Context(), admission.Validation, 0))(t)))
+	difftest.Equal(t, "wait", 0, len(errtest.Must(o.queue.Waiting(t.Context(), admission.LargeValidation, 0))(t)))
 }
 
 // reenteredQueue is a queue in which a batch enters anew after the first time that somebody has read its ticket.
@@ -185,9 +191,9 @@ type reenteredQueue struct {
 	again *admission.Ticket
 }
 
-func (q *reenteredQueue) Tickets(ctx context.Context, s admission.Stage, p []admission.Place) ([]admission.Ticket,
+func (q *reenteredQueue) Tickets(ctx context.Context, pool admission.Pool, p []admission.Place) ([]admission.Ticket,
 	error) {
-	tickets, err := q.Queue.Tickets(ctx, s, p)
+	tickets, err := q.Queue.Tickets(ctx, pool, p)
 	if again := q.again; again != nil && err == nil {
 		q.again = nil
 		err = q.Queue.Put(ctx, *again)
@@ -203,11 +209,11 @@ func TestLeaveAllDuringNextAttempt(t *testing.T) {
 	again := waiting
 	again.Attempt.Retry, again.Token = 1, "again"
 	o.Queue = &reenteredQueue{o.queue, &again}
-	ended := batch.Batch{ID: waiting.Batch, Tenant: waiting.Tenant, ReceivedAt: waiting.ReceivedAt}
+	ended := batchOf(waiting)
 	errtest.Fatal(t, o.LeaveAll(t.Context(), ended))
 	o.expectTold(holder, waiting)
 	before := time.Now().Add(-time.Hour) // no holder is to be looked at
-	errtest.Fatal(t, o.Sweep(t.Context(), admission.Validation, before, needs{ended: waiting.Batch}))
+	errtest.Fatal(t, o.Sweep(t.Context(), admission.LargeValidation, before, needs{ended: waiting.Batch}))
 	o.expectTold(holder, waiting, again)
 }
 
@@ -236,12 +242,12 @@ func TestFirstPositionIsNext(t *testing.T) {
 		}
 	}
 	o.leave(holder)
-	positions := admission.Positions{Queue: o.queue, Now: time.Now, Age: 0}
+	positions := admission.Positions{Queue: o.queue, Now: time.Now, Age: 0, SmallBytes: -1}
 	for len(byID) > 0 {
 		told := o.tasks.Completed()
 		current := told[len(told)-1]
-		gate, _ := o.queue.Gate(t.Context(), admission.Validation)
-		places, _ := o.queue.Waiting(t.Context(), admission.Validation, 0)
+		gate, _ := o.queue.Gate(t.Context(), admission.LargeValidation)
+		places, _ := o.queue.Waiting(t.Context(), admission.LargeValidation, 0)
 		order := gate.Order(places)
 		var holder admission.Ticket
 		for _, ticket := range byID {

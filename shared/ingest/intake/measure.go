@@ -47,16 +47,16 @@ func (in *Intake) measureBatches(ctx context.Context) error {
 	return nil
 }
 
-// measureStages writes one gauge for each stage.
+// measureStages writes one gauge for each pool of slots.
 func (in *Intake) measureStages(ctx context.Context) error {
 	var errs []error
-	for _, stage := range admission.Stages() {
-		l, err := in.Sweep.Slots.Load(ctx, stage, 0)
+	for _, pool := range admission.Pools() {
+		l, err := in.Sweep.Slots.Load(ctx, pool, 0)
 		if err != nil {
 			errs = append(errs, err)
 			continue
 		}
-		in.writeGauge(ctx, map[metric.Dimension]string{metric.ByStage: string(stage)}, map[metric.Name]float64{
+		in.writeGauge(ctx, map[metric.Dimension]string{metric.ByStage: string(pool)}, map[metric.Name]float64{
 			metric.WaitingBatches: float64(l.Waiting), metric.OldestWaitSeconds: in.secondsSince(l.Since),
 			metric.UsedSlots: float64(l.Used),
 		})

@@ -22,11 +22,11 @@ import (
 // loadedSlots are slots with the given loads, or the error of asking for them.
 type loadedSlots struct {
 	*admission.Slots
-	loads map[admission.Stage]admission.Load
+	loads map[admission.Pool]admission.Load
 	err   error
 }
 
-func (s *loadedSlots) Load(_ context.Context, stage admission.Stage, _ int) (admission.Load, error) {
+func (s *loadedSlots) Load(_ context.Context, stage admission.Pool, _ int) (admission.Load, error) {
 	return s.loads[stage], s.err
 }
 
@@ -72,7 +72,7 @@ func TestTheSweepMeasuresWhatIsOpen(t *testing.T) {
 	f.executions.state = intake.ExecutionRunning
 	f.advance(t, batch.PendingIngestion)
 	slots := admissiontest.NewSlots()
-	f.Intake.Sweep.Slots = &loadedSlots{slots, map[admission.Stage]admission.Load{
+	f.Intake.Sweep.Slots = &loadedSlots{slots, map[admission.Pool]admission.Load{
 		"validation": {Used: 3}, "ingestion": {Waiting: 2, Since: f.clock.Add(-time.Hour), Used: 40},
 	}, nil}
 	gauges, _ = f.gauges(t, 2*time.Minute)

@@ -41,11 +41,11 @@ type Sweep struct {
 	// Slots gives batches their slots.
 	Slots interface {
 		// Sweep is as in admission.Slots.
-		Sweep(ctx context.Context, s admission.Stage, before time.Time, batches admission.Batches) error
+		Sweep(ctx context.Context, pool admission.Pool, before time.Time, batches admission.Batches) error
 		// LeaveAll is as in admission.Slots.
 		LeaveAll(ctx context.Context, b batch.Batch) error
 		// Load is as in admission.Slots.
-		Load(ctx context.Context, s admission.Stage, atMost int) (admission.Load, error)
+		Load(ctx context.Context, pool admission.Pool, atMost int) (admission.Load, error)
 	}
 	Uploads interface {
 		// Head returns the metadata of the object under a key. It returns objects.ErrNotFound or objects.ErrDenied.
@@ -136,15 +136,15 @@ func (in *Intake) sweepUploads(ctx context.Context) error {
 }
 
 // sweepSlots takes the slots and tickets of batches that do not need them any more, because the function that ended
-// them was killed before it could leave them, and assigns those that are free. A stage that fails does not keep the
-// other one waiting.
+// them was killed before it could leave them, and assigns those that are free. A pool that fails does not keep the
+// others waiting.
 func (in *Intake) sweepSlots(ctx context.Context) error {
 	if in.Sweep == nil {
 		return nil
 	}
 	var errs []error
-	for _, stage := range admission.Stages() {
-		errs = append(errs, in.Sweep.Slots.Sweep(ctx, stage, in.Now().Add(-in.Sweep.Age), slotNeeds{in}))
+	for _, pool := range admission.Pools() {
+		errs = append(errs, in.Sweep.Slots.Sweep(ctx, pool, in.Now().Add(-in.Sweep.Age), slotNeeds{in}))
 	}
 	return errors.Join(errs...)
 }

@@ -28,6 +28,8 @@ type AdmitInput struct {
 	// Entered is when the execution entered the state, and Retry how often it has been tried before.
 	Entered time.Time `json:"entered"`
 	Retry   int       `json:"retry"`
+	// Round is the number of the round of chunks that is to be ingested.
+	Round int `json:"round"`
 }
 
 // Run enters a batch into the queue for a slot. A batch that does not need the slot any more, because its execution
@@ -49,14 +51,14 @@ func (s *Admit) Run(ctx context.Context, in AdmitInput) (struct{}, error) {
 			return s.Slots.Resume(ctx, in.Token)
 		}
 		return s.Slots.Enter(ctx, admission.Ticket{
-			Stage: in.Stage, Place: admission.PlaceOf(j.Batch), Token: in.Token,
-			Attempt: admission.Attempt{Entered: in.Entered, Retry: in.Retry},
+			Pool: s.Slots.PoolOf(in.Stage, j.Batch), Place: admission.PlaceOf(j.Batch), Token: in.Token,
+			Attempt: admission.Attempt{Entered: in.Entered, Retry: in.Retry}, Round: in.Round,
 		})
 	})
 }
 
 // slots is the part of admission.Slots that the steps need which end a batch's stay in a stage.
 type slots interface {
-	Leave(ctx context.Context, stage admission.Stage, p admission.Place) error
+	Leave(ctx context.Context, stage admission.Stage, b batch.Batch) error
 	LeaveAll(ctx context.Context, b batch.Batch) error
 }

@@ -100,7 +100,7 @@ func (s *Close) complete(ctx context.Context, id batch.ID) error {
 			return err
 		}
 	}
-	return s.Slots.Leave(ctx, admission.Ingestion, admission.PlaceOf(j.Batch))
+	return s.Slots.Leave(ctx, admission.Ingestion, j.Batch)
 }
 
 // publish makes the stored lines visible. It counts them first: no accepted line may be missing without anyone

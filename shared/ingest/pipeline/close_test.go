@@ -99,8 +99,8 @@ func TestCloseHandlesExecutionEvents(t *testing.T) {
 // TestCloseLeavesSlots tests that Close takes the slot of a cancelled batch, or its ticket, whose execution it tells.
 func TestCloseLeavesSlots(t *testing.T) {
 	slots, tasks := admissiontest.NewSlots(), &admissiontest.Tasks{}
-	slots.Tasks = tasks
-	slots.Limits = map[admission.Stage]admission.Limits{admission.Validation: {Slots: 1, PerTenant: 1}}
+	slots.Tasks, slots.SmallBytes = tasks, -1
+	slots.Limits = map[admission.Pool]admission.Limits{admission.LargeValidation: {Slots: 1, PerTenant: 1}}
 	c := &Close{Slots: slots, Now: time.Now, Log: slog.New(slog.DiscardHandler)}
 	holder, waiting, last := admissiontest.NewTicket("a", 1), admissiontest.NewTicket("a", 2),
 		admissiontest.NewTicket("a", 3)

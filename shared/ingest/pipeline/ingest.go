@@ -23,6 +23,10 @@ type Ingest struct {
 	Transactions transactions
 	Uploads      uploads
 	Work         *objects.Bucket
+	// Slots learns when the table of transactions refuses writes.
+	Slots interface {
+		ReportRefused(ctx context.Context) error
+	}
 	// Budget is the time after which a run returns, so that the next run resumes at the cursor.
 	Budget time.Duration
 	Now    func() time.Time
@@ -30,8 +34,9 @@ type Ingest struct {
 }
 
 type transactions interface {
-	// Put stores versions of lines. Storing one again replaces it by itself.
-	Put(ctx context.Context, versions []transaction.Version) error
+	// Put stores versions of lines. Storing one again replaces it by itself. It returns how many writes the table refused
+	// at first, because of its rate.
+	Put(ctx context.Context, versions []transaction.Version) (refused int, err error)
 }
 
 // IngestOutput tells the state machine whether the chunk is done. If it is not, the state machine runs the step again.
@@ -119,6 +124,7 @@ func (s *Ingest) storeLines(ctx context.Context, j *job, c batch.Chunk, cursor b
 	defer running.Wait()
 	defer cancel()
 	windows, from := make(chan window), cursor
+	reporter := refusalReporter{Ingest: s}
 	var readErr error // valid once windows is closed
 	running.Go(func() {
 		defer close(windows)
@@ -131,7 +137,13 @@ func (s *Ingest) storeLines(ctx context.Context, j *job, c batch.Chunk, cursor b
 			return cursor, err
 		}
 		next := &storing{window: w, stored: make(chan error, 1)}
-		running.Go(func() { next.stored <- s.Transactions.Put(ctx, w.versions) })
+		running.Go(func() {
+			refused, err := s.Transactions.Put(ctx, w.versions)
+			if refused > len(w.versions)/10 {
+				reporter.report(ctx)
+			}
+			next.stored <- err
+		})
 		if err := s.record(ctx, j, c.Index, earlier, &cursor); err != nil || cursor.Done {
 			return cursor, err
 		}
@@ -187,6 +199,29 @@ func (s *Ingest) readWindows(ctx context.Context, j *job, c batch.Chunk, from ba
 		return err
 	}
 	return pass(w)
+}
+
+// refusalReporter reports that the table refuses writes, once in reportPause. It is safe for concurrent use.
+type refusalReporter struct {
+	*Ingest
+	mu       sync.Mutex
+	reported time.Time
+}
+
+const reportPause = 5 * time.Second
+
+// report logs an error: the next report makes up for it.
+func (r *refusalReporter) report(ctx context.Context) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := r.Now()
+	if now.Sub(r.reported) < reportPause {
+		return
+	}
+	r.reported = now
+	if err := r.Slots.ReportRefused(ctx); err != nil {
+		r.Log.WarnContext(ctx, "refused writes cannot be reported", "error", err)
+	}
 }
 
 // storing is a window that is being stored.

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"time"
 
 	"sluice/shared/ingest/batch"
@@ -23,6 +24,8 @@ type Plan struct {
 	MaxReportBytes int64
 	// Widths are how many chunks or partitions of a batch are worked on at the same time.
 	Widths Widths
+	// RoundChunks is how many chunks are ingested before the batch gives its slot back; 0 means all.
+	RoundChunks int
 	// Lists chooses the versions of the watchlists with which names are screened.
 	Lists listPinner
 	Now   func() time.Time
@@ -31,8 +34,10 @@ type Plan struct {
 
 // PlanOutput has the lists over which the Map states iterate.
 type PlanOutput struct {
-	ID         batch.ID         `json:"batch_id"`
-	Chunks     []int            `json:"chunks"`
+	ID     batch.ID `json:"batch_id"`
+	Chunks []int    `json:"chunks"`
+	// Rounds are the chunks in the order in which they are ingested, a slot for each round.
+	Rounds     [][]int          `json:"rounds"`
 	Partitions []PartitionRange `json:"partitions"`
 	// Screening are the partitions whose names are screened; empty if they are not.
 	Screening []PartitionRange `json:"screening"`
@@ -95,6 +100,11 @@ func (s *Plan) run(ctx context.Context, id batch.ID) (PlanOutput, error) {
 	for i := range out.Chunks {
 		out.Chunks[i] = i
 	}
+	if s.RoundChunks <= 0 {
+		out.Rounds = [][]int{out.Chunks}
+		return out, nil
+	}
+	out.Rounds = slices.Collect(slices.Chunk(out.Chunks, s.RoundChunks))
 	return out, nil
 }
 

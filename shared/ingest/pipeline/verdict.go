@@ -53,7 +53,7 @@ func (s *Verdict) run(ctx context.Context, id batch.ID) (VerdictOutput, error) {
 		}
 	}
 	// The slot is left after the verdict is stored, because nothing is validated after that.
-	if err := s.Slots.Leave(ctx, admission.Validation, admission.PlaceOf(j.Batch)); err != nil {
+	if err := s.Slots.Leave(ctx, admission.Validation, j.Batch); err != nil {
 		return VerdictOutput{}, err
 	}
 	return VerdictOutput{Ingest: j.Status != batch.ValidationFailed && !j.ValidateOnly}, nil

@@ -111,27 +111,36 @@ func PutAll(ctx context.Context, db *dynamodb.Client, table string, items []Item
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(Concurrency)
 	for page := range slices.Chunk(items, MaxPutItems) {
-		g.Go(func() error { return PutPage(ctx, db, table, page) })
+		g.Go(func() error {
+			_, err := PutPage(ctx, db, table, page)
+			return err
+		})
 	}
 	return g.Wait()
 }
 
-// PutPage is PutAll for at most MaxPutItems items.
-func PutPage(ctx context.Context, db *dynamodb.Client, table string, items []Item) error {
+// PutPage is PutAll for at most MaxPutItems items. It returns how many times the table refused an item.
+func PutPage(ctx context.Context, db *dynamodb.Client, table string, items []Item) (refused int, err error) {
 	requests := make([]types.WriteRequest, len(items))
 	for i, item := range items {
 		requests[i].PutRequest = &types.PutRequest{Item: item}
 	}
-	return retry(ctx, func() (bool, error) {
+	err = retry(ctx, func() (bool, error) {
 		out, err := db.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{
 			RequestItems: map[string][]types.WriteRequest{table: requests},
 		})
-		if err != nil {
-			return isThrottled(err), err
+		if err == nil {
+			requests = out.UnprocessedItems[table]
+			refused += len(requests)
+			return len(requests) > 0, nil
 		}
-		requests = out.UnprocessedItems[table]
-		return len(requests) > 0, nil
+		if !isThrottled(err) {
+			return false, err
+		}
+		refused += len(requests)
+		return true, err
 	})
+	return refused, err
 }
 
 // LoadPagingKey returns the key that seals page tokens, from a table whose key is owner and part. If the table has none

@@ -69,7 +69,7 @@ const (
 	ByOutcome Dimension = "Outcome"
 	// ByStatus has the statuses of batches that are not terminal.
 	ByStatus Dimension = "Status"
-	// ByStage has the stages for which batches wait: validation and ingestion.
+	// ByStage has the pools of slots for which batches wait; see admission.Pools.
 	ByStage Dimension = "Stage"
 )
 

@@ -66,8 +66,8 @@ type openOutput struct {
 
 // slotsOutput is the slots of one stage.
 type slotsOutput struct {
-	Stage admission.Stage `json:"stage"`
-	Used  int             `json:"used"`
+	Stage admission.Pool `json:"stage"`
+	Used  int            `json:"used"`
 	// Of is how many there are; nil if the installation does not tell.
 	Of      *int `json:"of,omitempty"`
 	Waiting int  `json:"waiting"`
@@ -211,20 +211,23 @@ func (r *statusReader) readSlots(ctx context.Context) error {
 		}
 	}
 	slots := admission.Slots{Queue: admissiondb.New(dynamo.NewClient(r.aws), tables["TABLE_ADMISSION"])}
-	var stages []slotsOutput
-	for _, stage := range admission.Stages() {
-		l, err := slots.Load(ctx, stage, maxCounted)
+	writers, _ := strconv.Atoi(settings["INGEST_CONCURRENCY"])
+	limits, _ := admission.ParseLimits(settings["SLOTS"], settings["TRANSACTIONS_WARM_THROUGHPUT"], writers)
+	var pools []slotsOutput
+	for _, pool := range admission.Pools() {
+		l, err := slots.Load(ctx, pool, maxCounted)
 		if err != nil {
 			return err
 		}
-		s := slotsOutput{Stage: stage, Used: l.Used, Waiting: l.Waiting, AtLeast: l.IsCut,
+		s := slotsOutput{Stage: pool, Used: l.Used, Waiting: l.Waiting, AtLeast: l.IsCut,
 			OldestSeconds: r.secondsSince(l.Since)}
-		if n, err := strconv.Atoi(settings[strings.ToUpper(string(stage))+"_SLOTS"]); err == nil {
+		if limit, isKnown := limits[pool]; isKnown {
+			n := limit.SlotsAfter(l.Slots)
 			s.Of = &n
 		}
-		stages = append(stages, s)
+		pools = append(pools, s)
 	}
-	r.out.Slots = stages
+	r.out.Slots = pools
 	return nil
 }
 

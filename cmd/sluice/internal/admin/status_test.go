@@ -139,11 +139,11 @@ func (f *fakeInstallation) storeWork(t *testing.T) {
 		place := admission.Place{Tenant: f.tenant, Batch: f.newBatch(t, store, "", uploaded),
 			ReceivedAt: time.Now().Add(-time.Hour)}
 		if i == 0 {
-			errtest.Fatal(t, errtest.Of(queue.Admit(t.Context(), admission.Gate{Stage: admission.Ingestion}, place,
-				time.Now())))
+			errtest.Fatal(t, errtest.Of(queue.Admit(t.Context(), admission.Gate{Pool: admission.LargeIngestion},
+				admission.Ticket{Place: place}, time.Now())))
 			continue
 		}
-		errtest.Fatal(t, queue.Put(t.Context(), admission.Ticket{Stage: admission.Ingestion, Place: place, Token: "t"}))
+		errtest.Fatal(t, queue.Put(t.Context(), admission.Ticket{Pool: admission.LargeIngestion, Place: place, Token: "t"}))
 	}
 }
 
@@ -168,7 +168,8 @@ func TestStatusOfALocalCloud(t *testing.T) {
 	f.storeWork(t)
 	want := statusOutput{Prefix: "test", Place: f.data,
 		OpenBatches: []openOutput{{Status: batch.AwaitingUpload, Batches: 2}, {Status: batch.Uploaded, Batches: 2}},
-		Slots:       []slotsOutput{{Stage: "validation"}, {Stage: "ingestion", Used: 1, Waiting: 1}},
+		Slots: []slotsOutput{{Stage: "validation"}, {Stage: "validation-small"},
+			{Stage: "ingestion", Used: 1, Waiting: 1}, {Stage: "ingestion-small"}},
 		DeadLetters: []deadLetterOutput{},
 		NotThere: map[string]string{"alarms": "a local cloud has no alarms",
 			"throttles": "the local cloud has no log yet"}}
@@ -200,7 +201,7 @@ func TestStatusOfADeployedStack(t *testing.T) {
 	f.stack = &fakeStack{
 		variables: map[string]map[string]string{
 			"test-admit":   {"TABLE_BATCHES": "test-batches", "TABLE_ADMISSION": "test-admission"},
-			"test-verdict": {"VALIDATION_SLOTS": "4", "INGESTION_SLOTS": "10"},
+			"test-verdict": {"SLOTS": "4/2 10/5/20 30/10"},
 			"test-ingest":  {"TABLE_TRANSACTIONS": "test-t2"},
 		},
 		messages: map[string]string{"test-announce-dead-letters": "0", "test-close-dead-letters": "3",
@@ -225,11 +226,11 @@ func TestStatusOfADeployedStack(t *testing.T) {
 			append([]string{"admin", "status", "--prefix", "test"}, args...), &stdout, &stderr)
 		return code, stdout.String(), stderr.String()
 	}
-	four, ten, twoHours := 4, 10, 7200.
+	four, ten, thirty, twoHours := 4, 10, 30, 7200.
 	want := statusOutput{Prefix: "test", Place: "eu-west-3",
 		OpenBatches: []openOutput{{Status: batch.AwaitingUpload, Batches: 2}, {Status: batch.Uploaded, Batches: 2}},
-		Slots: []slotsOutput{{Stage: "validation", Of: &four},
-			{Stage: "ingestion", Used: 1, Of: &ten, Waiting: 1}},
+		Slots: []slotsOutput{{Stage: "validation", Of: &four}, {Stage: "validation-small", Of: &thirty},
+			{Stage: "ingestion", Used: 1, Of: &ten, Waiting: 1}, {Stage: "ingestion-small", Of: &thirty}},
 		DeadLetters: []deadLetterOutput{{Queue: "test-announce-dead-letters"},
 			{Queue: "test-close-dead-letters", Messages: 3, OldestSeconds: &twoHours},
 			{Queue: "test-conduct-dead-letters"}, {Queue: "test-deliver-dead-letters"},

@@ -15,8 +15,8 @@ import (
 	"sluice/shared/kit/dynamo"
 )
 
-// Queue is the admission.Queue on DynamoDB. The partition key of its table is stage, the sort key is place:
-// "<tenant>/<received at>/<batch>" is a ticket, "#gate" the gate of the stage, which sorts before all tickets.
+// Queue is the admission.Queue on DynamoDB. The partition key of its table, stage, is a pool, the sort key is place:
+// "<tenant>/<received at>/<batch>" is a ticket, "#gate" the gate of the pool, which sorts before all tickets.
 type Queue struct{ table dynamo.Table }
 
 var _ admission.Queue = (*Queue)(nil)
@@ -31,13 +31,13 @@ func placeText(p admission.Place) string {
 	return p.Tenant + "/" + p.ReceivedAt.UTC().Format(receiptLayout) + "/" + string(p.Batch)
 }
 
-func key(s admission.Stage, place string) dynamo.Item {
-	return dynamo.Item{"stage": dynamo.String(string(s)), "place": dynamo.String(place)}
+func key(pool admission.Pool, place string) dynamo.Item {
+	return dynamo.Item{"stage": dynamo.String(string(pool)), "place": dynamo.String(place)}
 }
 
 // ticketRow is the item of a ticket.
 type ticketRow struct {
-	Stage      string `dynamodbav:"stage"`
+	Pool       string `dynamodbav:"stage"`
 	Place      string `dynamodbav:"place"`
 	Tenant     string `dynamodbav:"tenant"`
 	ReceivedAt string `dynamodbav:"received_at"`
@@ -46,6 +46,7 @@ type ticketRow struct {
 	Entered string `dynamodbav:"entered"`
 	Retry   int    `dynamodbav:"retry"`
 	Attempt string `dynamodbav:"attempt"`
+	Round   int    `dynamodbav:"round"`
 	Token   string `dynamodbav:"token"`
 }
 
@@ -61,7 +62,7 @@ func (q *Queue) Put(ctx context.Context, t admission.Ticket) error {
 
 // Remove removes a ticket, on the condition that it is that of the attempt.
 func (q *Queue) Remove(ctx context.Context, t admission.Ticket) error {
-	remove := q.table.Delete(key(t.Stage, placeText(t.Place)), "attempt = :attempt", attempt(t))
+	remove := q.table.Delete(key(t.Pool, placeText(t.Place)), "attempt = :attempt", attempt(t))
 	return q.table.Apply(ctx, "remove the ticket of batch "+string(t.Batch), remove.Or(nil))
 }
 
@@ -70,33 +71,33 @@ func attempt(t admission.Ticket) dynamo.Item {
 }
 
 // Withdraw removes whatever ticket is at a place.
-func (q *Queue) Withdraw(ctx context.Context, s admission.Stage, p admission.Place) error {
+func (q *Queue) Withdraw(ctx context.Context, pool admission.Pool, p admission.Place) error {
 	return q.table.Apply(ctx, "withdraw the ticket of batch "+string(p.Batch),
-		q.table.Delete(key(s, placeText(p)), "", nil))
+		q.table.Delete(key(pool, placeText(p)), "", nil))
 }
 
 // FirstAfterTenant reads one ticket. The places of a tenant begin with its ID and a slash; the character after the
 // slash is 0.
-func (q *Queue) FirstAfterTenant(ctx context.Context, s admission.Stage, tenant string) (admission.Ticket, bool,
+func (q *Queue) FirstAfterTenant(ctx context.Context, pool admission.Pool, tenant string) (admission.Ticket, bool,
 	error) {
 	if tenant == "" {
-		return q.firstAfter(ctx, s, gatePlace)
+		return q.firstAfter(ctx, pool, gatePlace)
 	}
-	return q.firstAfter(ctx, s, tenant+"0")
+	return q.firstAfter(ctx, pool, tenant+"0")
 }
 
 // FirstAfter reads one ticket.
-func (q *Queue) FirstAfter(ctx context.Context, s admission.Stage, p admission.Place) (admission.Ticket, bool, error) {
-	return q.firstAfter(ctx, s, placeText(p))
+func (q *Queue) FirstAfter(ctx context.Context, pool admission.Pool, p admission.Place) (admission.Ticket, bool, error) {
+	return q.firstAfter(ctx, pool, placeText(p))
 }
 
-func (q *Queue) firstAfter(ctx context.Context, s admission.Stage, place string) (admission.Ticket, bool, error) {
-	query := q.after(s, place)
+func (q *Queue) firstAfter(ctx context.Context, pool admission.Pool, place string) (admission.Ticket, bool, error) {
+	query := q.after(pool, place)
 	query.Limit = aws.Int32(1)
 	out, err := q.table.DB.Query(ctx, query)
 	switch {
 	case err != nil:
-		return admission.Ticket{}, false, fmt.Errorf("look for tickets of %s: %w", s, err)
+		return admission.Ticket{}, false, fmt.Errorf("look for tickets of %s: %w", pool, err)
 	case len(out.Items) == 0:
 		return admission.Ticket{}, false, nil
 	}
@@ -105,23 +106,23 @@ func (q *Queue) firstAfter(ctx context.Context, s admission.Stage, place string)
 }
 
 // after returns the query of the tickets after a place.
-func (q *Queue) after(s admission.Stage, place string) *dynamodb.QueryInput {
+func (q *Queue) after(pool admission.Pool, place string) *dynamodb.QueryInput {
 	return q.table.Select("stage = :stage AND place > :place",
-		dynamo.Item{":stage": dynamo.String(string(s)), ":place": dynamo.String(place)})
+		dynamo.Item{":stage": dynamo.String(string(pool)), ":place": dynamo.String(place)})
 }
 
 // Tickets reads the tickets at some places.
-func (q *Queue) Tickets(ctx context.Context, s admission.Stage, places []admission.Place) ([]admission.Ticket, error) {
+func (q *Queue) Tickets(ctx context.Context, pool admission.Pool, places []admission.Place) ([]admission.Ticket, error) {
 	if len(places) == 0 {
 		return nil, nil
 	}
 	keys := make([]dynamo.Item, len(places))
 	for i, p := range places {
-		keys[i] = key(s, placeText(p))
+		keys[i] = key(pool, placeText(p))
 	}
 	items, err := q.table.GetAll(ctx, keys)
 	if err != nil {
-		return nil, fmt.Errorf("read tickets of %s: %w", s, err)
+		return nil, fmt.Errorf("read tickets of %s: %w", pool, err)
 	}
 	var tickets []admission.Ticket
 	for _, item := range items {
@@ -134,16 +135,16 @@ func (q *Queue) Tickets(ctx context.Context, s admission.Stage, places []admissi
 	return tickets, nil
 }
 
-// Waiting reads the tickets of a stage, page by page, without their tokens.
-func (q *Queue) Waiting(ctx context.Context, s admission.Stage, atMost int) ([]admission.Place, error) {
-	query := q.after(s, gatePlace)
+// Waiting reads the tickets of a pool, page by page, without their tokens.
+func (q *Queue) Waiting(ctx context.Context, pool admission.Pool, atMost int) ([]admission.Place, error) {
+	query := q.after(pool, gatePlace)
 	query.ConsistentRead = nil
 	query.ProjectionExpression = aws.String("tenant, received_at, #batch")
 	query.ExpressionAttributeNames = dynamo.NamesIn(*query.ProjectionExpression)
 	var places []admission.Place
 	for item, err := range q.table.Query(ctx, query) {
 		if err != nil {
-			return nil, fmt.Errorf("list the tickets of %s: %w", s, err)
+			return nil, fmt.Errorf("list the tickets of %s: %w", pool, err)
 		}
 		p, err := place(dynamo.StringAttribute(item, "tenant"), dynamo.StringAttribute(item, "received_at"),
 			dynamo.StringAttribute(item, "batch"))
@@ -165,9 +166,10 @@ func place(tenant, receivedAt, id string) (admission.Place, error) {
 
 func marshalTicket(t admission.Ticket) (dynamo.Item, error) {
 	return attributevalue.MarshalMap(ticketRow{
-		Stage: string(t.Stage), Place: placeText(t.Place),
+		Pool: string(t.Pool), Place: placeText(t.Place),
 		Tenant: t.Tenant, ReceivedAt: dynamo.FormatTime(t.ReceivedAt), Batch: string(t.Batch),
 		Entered: dynamo.FormatTime(t.Attempt.Entered), Retry: t.Attempt.Retry, Attempt: t.Attempt.String(),
+		Round: t.Round,
 		Token: t.Token,
 	})
 }
@@ -177,7 +179,7 @@ func unmarshalTicket(item dynamo.Item) (admission.Ticket, error) {
 	if err := unmarshal(item, &row); err != nil {
 		return admission.Ticket{}, err
 	}
-	t := admission.Ticket{Stage: admission.Stage(row.Stage), Token: row.Token}
+	t := admission.Ticket{Pool: admission.Pool(row.Pool), Token: row.Token, Round: row.Round}
 	t.Attempt.Retry = row.Retry
 	var errs [2]error
 	t.Place, errs[0] = place(row.Tenant, row.ReceivedAt, row.Batch)

@@ -44,25 +44,33 @@ func TestStored(t *testing.T) {
 	const tenant, first, second = "7c2f1a52-3f6e-4b1e-9d0a-000000000001", "0193a0b4-7c00-7000-8000-000000000001",
 		"0193a0b4-7c00-7000-8000-000000000002"
 	ticket := admission.Ticket{
-		Stage: admission.Ingestion, Token: "token", Attempt: admission.Attempt{Entered: at.Add(time.Hour), Retry: 7},
+		Pool: admission.LargeIngestion, Token: "token", Attempt: admission.Attempt{Entered: at.Add(time.Hour), Retry: 7},
+		Round: 4,
 		Place: admission.Place{Tenant: tenant, ReceivedAt: at, Batch: batch.ID(first)},
 	}
 	db := dynamotest.Start(t)
 	q := admissiondb.New(db, table)
 	errtest.Fatal(t, q.Put(ctx, ticket))
-	g, err := q.Gate(ctx, admission.Ingestion)
+	g, err := q.Gate(ctx, admission.LargeIngestion)
 	for _, id := range []batch.ID{first, second} {
 		if err == nil {
-			g, err = q.Admit(ctx, g, admission.Place{Tenant: tenant, ReceivedAt: at, Batch: id}, at.Add(time.Minute))
+			other := ticket
+			other.Batch = id
+			g, err = q.Admit(ctx, g, other, at.Add(time.Minute))
 		}
 	}
+	if err == nil {
+		g, err = q.Adapt(ctx, g, 3, at.Add(2*time.Minute))
+	}
 	errtest.Fatal(t, err)
+	g.RefusedAt = at.Add(3 * time.Minute)
+	errtest.Fatal(t, q.SetRefused(ctx, admission.LargeIngestion, g.RefusedAt))
 	dynamotest.CompareStored(t, db, table, "admission")
 
 	empty(t, db)
 	dynamotest.LoadStored(t, db, table, "admission")
-	difftest.Equal(t, "gate", g, errtest.Must(q.Gate(ctx, admission.Ingestion))(t))
-	got, found, err := q.FirstAfterTenant(ctx, admission.Ingestion, "")
+	difftest.Equal(t, "gate", g, errtest.Must(q.Gate(ctx, admission.LargeIngestion))(t))
+	got, found, err := q.FirstAfterTenant(ctx, admission.LargeIngestion, "")
 	if diff := cmp.Diff(ticket, got); err != nil || !found || diff != "" {
 		t.Errorf("ticket: error %v, (-want +got)\n%s", err, diff)
 	}

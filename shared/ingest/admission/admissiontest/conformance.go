@@ -19,14 +19,15 @@ import (
 // Conform tests a queue against the contract of admission.Queue. Each call of open returns an empty queue.
 func Conform(t *testing.T, open func(t *testing.T) admission.Queue) {
 	for name, test := range map[string]func(*testing.T, admission.Queue){
-		"tickets":      testTickets,
-		"attempts":     testAttempts,
-		"order":        testOrder,
-		"gate":         testGate,
-		"races":        testOneWinsARace,
-		"release":      testRelease,
-		"first gate":   testReleaseBeforeFirstAdmit,
-		"other stages": testStagesAreApart,
+		"tickets":     testTickets,
+		"attempts":    testAttempts,
+		"order":       testOrder,
+		"gate":        testGate,
+		"races":       testOneWinsARace,
+		"release":     testRelease,
+		"first gate":  testReleaseBeforeFirstAdmit,
+		"other pools": testPoolsAreApart,
+		"changes":     testChanges,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, open(t)) })
 	}
@@ -39,7 +40,7 @@ var received = time.Date(2026, 11, 26, 8, 15, 0, 0, time.UTC)
 func NewTicket(tenant string, n int) admission.Ticket {
 	id := batch.ID(fmt.Sprintf("%s-batch-%03d", tenant, n))
 	return admission.Ticket{
-		Stage: admission.Validation, Token: "token of " + string(id), Attempt: admission.Attempt{Entered: received},
+		Pool: admission.LargeValidation, Token: "token of " + string(id), Attempt: admission.Attempt{Entered: received},
 		Place: admission.Place{Tenant: tenant, ReceivedAt: received.Add(time.Duration(n) * time.Second), Batch: id},
 	}
 }
@@ -57,7 +58,7 @@ func expectTickets(t *testing.T, q admission.Queue, at []admission.Ticket, want 
 	for _, ticket := range at {
 		places = append(places, ticket.Place)
 	}
-	got, err := q.Tickets(t.Context(), admission.Validation, places)
+	got, err := q.Tickets(t.Context(), admission.LargeValidation, places)
 	must(t, err)
 	compare := func(a, b admission.Ticket) int { return comparePlaces(a.Place, b.Place) }
 	slices.SortFunc(got, compare)
@@ -75,7 +76,7 @@ func testTickets(t *testing.T, q admission.Queue) {
 	expectTickets(t, q, []admission.Ticket{a, b}, a, b)
 	for range 2 {
 		must(t, q.Remove(t.Context(), a))
-		must(t, q.Withdraw(t.Context(), admission.Validation, b.Place))
+		must(t, q.Withdraw(t.Context(), admission.LargeValidation, b.Place))
 	}
 	expectTickets(t, q, []admission.Ticket{a, b})
 	expectTickets(t, q, nil)
@@ -97,13 +98,13 @@ func testAttempts(t *testing.T, q admission.Queue) {
 		}
 		expectTickets(t, q, []admission.Ticket{first}, late)
 	}
-	must(t, q.Withdraw(t.Context(), admission.Validation, first.Place))
+	must(t, q.Withdraw(t.Context(), admission.LargeValidation, first.Place))
 	expectTickets(t, q, []admission.Ticket{first})
 }
 
 func testOrder(t *testing.T, q admission.Queue) {
 	ctx := t.Context()
-	if _, found, err := q.FirstAfterTenant(ctx, admission.Validation, ""); found || err != nil {
+	if _, found, err := q.FirstAfterTenant(ctx, admission.LargeValidation, ""); found || err != nil {
 		t.Errorf("an empty queue has a first ticket, error %v", err)
 	}
 	want := []admission.Ticket{NewTicket("a", 9), NewTicket("a", 10), NewTicket("ab", 1), NewTicket("b", 5)}
@@ -116,10 +117,10 @@ func testOrder(t *testing.T, q admission.Queue) {
 	for _, i := range []int{3, 1, 4, 0, 2} {
 		must(t, q.Put(ctx, want[i]))
 	}
-	if some, err := q.Waiting(ctx, admission.Validation, 2); err != nil || len(some) != 2 || some[1] != want[1].Place {
+	if some, err := q.Waiting(ctx, admission.LargeValidation, 2); err != nil || len(some) != 2 || some[1] != want[1].Place {
 		t.Errorf("the first two places are %+v, error %v", some, err)
 	}
-	places, err := q.Waiting(ctx, admission.Validation, 0)
+	places, err := q.Waiting(ctx, admission.LargeValidation, 0)
 	must(t, err)
 	for i, p := range places {
 		if p != want[i].Place {
@@ -128,7 +129,7 @@ func testOrder(t *testing.T, q admission.Queue) {
 	}
 	difftest.Equal(t, "places", len(want), len(places))
 	for i := range want {
-		got, found, err := q.FirstAfter(ctx, admission.Validation, want[i].Place)
+		got, found, err := q.FirstAfter(ctx, admission.LargeValidation, want[i].Place)
 		must(t, err)
 		switch {
 		case found != (i+1 < len(want)):
@@ -138,7 +139,7 @@ func testOrder(t *testing.T, q admission.Queue) {
 		}
 	}
 	for tenant, first := range map[string]int{"": 0, "a": 2, "ab": 3, "aa": 2, "0": 0, "b": -1, "c": -1} {
-		got, found, err := q.FirstAfterTenant(ctx, admission.Validation, tenant)
+		got, found, err := q.FirstAfterTenant(ctx, admission.LargeValidation, tenant)
 		must(t, err)
 		if found != (first >= 0) || found && cmp.Diff(want[first], got) != "" {
 			t.Errorf("after the tenant %q: %+v (%t), want ticket %d", tenant, got, found, first)
@@ -148,26 +149,27 @@ func testOrder(t *testing.T, q admission.Queue) {
 
 func testGate(t *testing.T, q admission.Queue) {
 	ctx := t.Context()
-	g, err := q.Gate(ctx, admission.Validation)
+	g, err := q.Gate(ctx, admission.LargeValidation)
 	must(t, err)
-	empty := admission.Gate{Stage: admission.Validation, Holders: map[batch.ID]admission.Holder{}}
+	empty := admission.Gate{Pool: admission.LargeValidation, Holders: map[batch.ID]admission.Holder{}}
 	difftest.Equal(t, "the first gate", empty, g)
-	a, b, at := NewTicket("a", 1).Place, NewTicket("b", 1).Place, received.Add(time.Hour)
-	for i, p := range []admission.Place{a, b} {
+	a, b, at := NewTicket("a", 1), NewTicket("b", 1), received.Add(time.Hour)
+	b.Round = 3
+	for i, p := range []admission.Ticket{a, b} {
 		g = errtest.Must(q.Admit(ctx, g, p, at))(t)
-		stored, err := q.Gate(ctx, admission.Validation)
+		stored, err := q.Gate(ctx, admission.LargeValidation)
 		must(t, err)
 		if diff := cmp.Diff(stored, g); diff != "" || g.Turn != p.Tenant || len(g.Holders) != i+1 {
 			t.Errorf("the gate after an admission (-stored +returned), turn %s:\n%s", g.Turn, diff)
 		}
-		if h := g.Holders[p.Batch]; h.Place != p || !h.Since.Equal(at) || !h.LookAt.Equal(at) {
+		if h := g.Holders[p.Batch]; h.Place != p.Place || h.Round != p.Round || !h.Since.Equal(at) || !h.LookAt.Equal(at) {
 			t.Errorf("holder %+v, want %+v since %v", h, p, at)
 		}
 	}
-	must(t, q.Postpone(ctx, admission.Validation, a.Batch, at.Add(time.Minute)))
-	must(t, q.Postpone(ctx, admission.Validation, b.Batch, time.Time{}))
-	must(t, q.Postpone(ctx, admission.Validation, "nobody", at))
-	stored, err := q.Gate(ctx, admission.Validation)
+	must(t, q.Postpone(ctx, admission.LargeValidation, a.Batch, at.Add(time.Minute)))
+	must(t, q.Postpone(ctx, admission.LargeValidation, b.Batch, time.Time{}))
+	must(t, q.Postpone(ctx, admission.LargeValidation, "nobody", at))
+	stored, err := q.Gate(ctx, admission.LargeValidation)
 	must(t, err)
 	if got := stored.Holders[a.Batch]; !got.LookAt.Equal(at.Add(time.Minute)) || !got.Since.Equal(at) {
 		t.Errorf("a postponed holder is %+v", got)
@@ -181,12 +183,12 @@ func testGate(t *testing.T, q admission.Queue) {
 func testOneWinsARace(t *testing.T, q admission.Queue) {
 	ctx := t.Context()
 	for round := range 5 { // the first round creates the gate
-		g, err := q.Gate(ctx, admission.Validation)
+		g, err := q.Gate(ctx, admission.LargeValidation)
 		must(t, err)
 		var group sync.WaitGroup
 		errs := make([]error, 6)
 		for i := range errs {
-			group.Go(func() { _, errs[i] = q.Admit(ctx, g, NewTicket("a", 10*round+i).Place, received) })
+			group.Go(func() { _, errs[i] = q.Admit(ctx, g, NewTicket("a", 10*round+i), received) })
 		}
 		group.Wait()
 		won := 0
@@ -197,7 +199,7 @@ func testOneWinsARace(t *testing.T, q admission.Queue) {
 				t.Errorf("an admission failed: %v, want ErrContended", err)
 			}
 		}
-		after, err := q.Gate(ctx, admission.Validation)
+		after, err := q.Gate(ctx, admission.LargeValidation)
 		must(t, err)
 		if won != 1 || len(after.Holders) != round+1 || after.Version <= g.Version {
 			t.Errorf("round %d: %d of %d admissions were made, the gate has %d holders", round, won, len(errs),
@@ -208,18 +210,18 @@ func testOneWinsARace(t *testing.T, q admission.Queue) {
 
 func testRelease(t *testing.T, q admission.Queue) {
 	ctx := t.Context()
-	g, err := q.Gate(ctx, admission.Validation)
+	g, err := q.Gate(ctx, admission.LargeValidation)
 	must(t, err)
-	a, b, c := NewTicket("a", 1).Place, NewTicket("b", 1).Place, NewTicket("c", 1).Place
-	for _, p := range []admission.Place{a, b} {
+	a, b, c := NewTicket("a", 1), NewTicket("b", 1), NewTicket("c", 1)
+	for _, p := range []admission.Ticket{a, b} {
 		g = errtest.Must(q.Admit(ctx, g, p, received))(t)
 	}
 	for range 2 { // the second one finds nothing to release, and prevents what is under way all the same
-		must(t, q.Release(ctx, admission.Validation, a.Batch))
+		must(t, q.Release(ctx, admission.LargeValidation, a.Batch))
 		errtest.Is(t, "an admission by the gate before the release", errtest.Of(q.Admit(ctx, g, c, received)),
 			admission.ErrContended)
-		if g, err = q.Gate(ctx, admission.Validation); err != nil || len(g.Holders) != 1 ||
-			g.Holders[b.Batch].Place != b {
+		if g, err = q.Gate(ctx, admission.LargeValidation); err != nil || len(g.Holders) != 1 ||
+			g.Holders[b.Batch].Place != b.Place {
 			t.Errorf("the holders after a release are %+v, error %v; want the other one", g.Holders, err)
 		}
 	}
@@ -229,30 +231,58 @@ func testRelease(t *testing.T, q admission.Queue) {
 // A release before the first admission prevents one that is under way, too.
 func testReleaseBeforeFirstAdmit(t *testing.T, q admission.Queue) {
 	ctx := t.Context()
-	g, err := q.Gate(ctx, admission.Validation)
+	g, err := q.Gate(ctx, admission.LargeValidation)
 	must(t, err)
-	must(t, q.Postpone(ctx, admission.Validation, "nobody", received))
-	p := NewTicket("a", 1).Place
-	must(t, q.Release(ctx, admission.Validation, p.Batch))
+	must(t, q.Postpone(ctx, admission.LargeValidation, "nobody", received))
+	p := NewTicket("a", 1)
+	must(t, q.Release(ctx, admission.LargeValidation, p.Batch))
 	errtest.Is(t, "an admission by the gate before the release", errtest.Of(q.Admit(ctx, g, p, received)),
 		admission.ErrContended)
-	if g, err = q.Gate(ctx, admission.Validation); err != nil || len(g.Holders) != 0 || g.Version == 0 {
+	if g, err = q.Gate(ctx, admission.LargeValidation); err != nil || len(g.Holders) != 0 || g.Version == 0 {
 		t.Errorf("the gate is %+v, error %v; want a stored one without holders", g, err)
 	}
 }
 
-func testStagesAreApart(t *testing.T, q admission.Queue) {
+func testPoolsAreApart(t *testing.T, q admission.Queue) {
 	ctx := t.Context()
 	ticket := NewTicket("a", 1)
 	must(t, q.Put(ctx, ticket))
-	if _, found, err := q.FirstAfterTenant(ctx, admission.Ingestion, ""); found || err != nil {
+	if _, found, err := q.FirstAfterTenant(ctx, admission.LargeIngestion, ""); found || err != nil {
 		t.Errorf("a ticket for validation waits for ingestion, error %v", err)
 	}
-	g, err := q.Gate(ctx, admission.Validation)
+	g, err := q.Gate(ctx, admission.LargeValidation)
 	must(t, err)
-	_ = errtest.Must(q.Admit(ctx, g, ticket.Place, received))(t)
-	must(t, q.Release(ctx, admission.Ingestion, ticket.Batch))
-	if g, err = q.Gate(ctx, admission.Validation); err != nil || len(g.Holders) != 1 {
+	_ = errtest.Must(q.Admit(ctx, g, ticket, received))(t)
+	must(t, q.Release(ctx, admission.LargeIngestion, ticket.Batch))
+	if g, err = q.Gate(ctx, admission.LargeValidation); err != nil || len(g.Holders) != 1 {
 		t.Errorf("validation has the holders %+v, error %v; want one", g.Holders, err)
 	}
+}
+
+// The end of a round and an adaptation are made by the current gate alone, and refused writes are recorded beside both.
+func testChanges(t *testing.T, q admission.Queue) {
+	ctx, at := t.Context(), received.Add(time.Hour)
+	must(t, q.SetRefused(ctx, admission.LargeValidation, at)) // there is no gate
+	old := errtest.Must(q.Gate(ctx, admission.LargeValidation))(t)
+	difftest.Equal(t, "version without a gate", int64(0), old.Version)
+	a, b := NewTicket("a", 1), NewTicket("b", 1)
+	g := errtest.Must(q.Admit(ctx, old, a, received))(t)
+	g = errtest.Must(q.Admit(ctx, g, b, received))(t)
+	must(t, q.SetRefused(ctx, admission.LargeValidation, at))
+	adapted := errtest.Must(q.Adapt(ctx, g, 7, at.Add(time.Second)))(t)
+	for name, change := range map[string]func() (admission.Gate, error){
+		"the end of a round": func() (admission.Gate, error) { return q.EndRound(ctx, g, a.Batch) },
+		"an adaptation":      func() (admission.Gate, error) { return q.Adapt(ctx, g, 8, at) },
+	} {
+		errtest.Is(t, name+" by an old gate", errtest.Of(change()), admission.ErrContended)
+	}
+	left := errtest.Must(q.EndRound(ctx, adapted, a.Batch))(t)
+	stored := errtest.Must(q.Gate(ctx, admission.LargeValidation))(t)
+	want := admission.Gate{
+		Pool: admission.LargeValidation, Version: g.Version + 2, Turn: "b", Slots: 7, AdaptedAt: at.Add(time.Second),
+		RefusedAt: at, Holders: map[batch.ID]admission.Holder{b.Batch: g.Holders[b.Batch]},
+	}
+	difftest.Equal(t, "the stored gate", want, stored)
+	left.RefusedAt = at // which the gate that was given did not know
+	difftest.Equal(t, "the returned gate", want, left)
 }

@@ -17,8 +17,8 @@ import (
 // Memory is an admission.Queue in memory.
 type Memory struct {
 	mu      sync.Mutex
-	tickets map[admission.Stage]map[admission.Place]admission.Ticket
-	gates   map[admission.Stage]admission.Gate
+	tickets map[admission.Pool]map[admission.Place]admission.Ticket
+	gates   map[admission.Pool]admission.Gate
 }
 
 var _ admission.Queue = (*Memory)(nil)
@@ -26,8 +26,8 @@ var _ admission.Queue = (*Memory)(nil)
 // NewMemory returns an empty queue.
 func NewMemory() *Memory {
 	return &Memory{
-		tickets: map[admission.Stage]map[admission.Place]admission.Ticket{},
-		gates:   map[admission.Stage]admission.Gate{},
+		tickets: map[admission.Pool]map[admission.Place]admission.Ticket{},
+		gates:   map[admission.Pool]admission.Gate{},
 	}
 }
 
@@ -35,13 +35,13 @@ func NewMemory() *Memory {
 func (m *Memory) Put(_ context.Context, t admission.Ticket) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if old, exists := m.tickets[t.Stage][t.Place]; exists && old.Attempt.String() > t.Attempt.String() {
+	if old, exists := m.tickets[t.Pool][t.Place]; exists && old.Attempt.String() > t.Attempt.String() {
 		return admission.ErrSuperseded
 	}
-	if m.tickets[t.Stage] == nil {
-		m.tickets[t.Stage] = map[admission.Place]admission.Ticket{}
+	if m.tickets[t.Pool] == nil {
+		m.tickets[t.Pool] = map[admission.Place]admission.Ticket{}
 	}
-	m.tickets[t.Stage][t.Place] = t
+	m.tickets[t.Pool][t.Place] = t
 	return nil
 }
 
@@ -49,17 +49,17 @@ func (m *Memory) Put(_ context.Context, t admission.Ticket) error {
 func (m *Memory) Remove(_ context.Context, t admission.Ticket) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if old, exists := m.tickets[t.Stage][t.Place]; exists && old.Attempt.String() == t.Attempt.String() {
-		delete(m.tickets[t.Stage], t.Place)
+	if old, exists := m.tickets[t.Pool][t.Place]; exists && old.Attempt.String() == t.Attempt.String() {
+		delete(m.tickets[t.Pool], t.Place)
 	}
 	return nil
 }
 
 // Withdraw implements admission.Queue.
-func (m *Memory) Withdraw(_ context.Context, s admission.Stage, p admission.Place) error {
+func (m *Memory) Withdraw(_ context.Context, pool admission.Pool, p admission.Place) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	delete(m.tickets[s], p)
+	delete(m.tickets[pool], p)
 	return nil
 }
 
@@ -75,17 +75,17 @@ func comparePlaces(a, b admission.Place) int {
 }
 
 // waiting returns the places of all tickets in order.
-func (m *Memory) waiting(s admission.Stage) []admission.Place {
-	return slices.SortedFunc(maps.Keys(m.tickets[s]), comparePlaces)
+func (m *Memory) waiting(pool admission.Pool) []admission.Place {
+	return slices.SortedFunc(maps.Keys(m.tickets[pool]), comparePlaces)
 }
 
 // first returns the first ticket at a place that satisfies a condition.
-func (m *Memory) first(s admission.Stage, matches func(admission.Place) bool) (admission.Ticket, bool, error) {
+func (m *Memory) first(pool admission.Pool, matches func(admission.Place) bool) (admission.Ticket, bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var first admission.Ticket
 	found := false
-	for p, t := range m.tickets[s] {
+	for p, t := range m.tickets[pool] {
 		if matches(p) && (!found || comparePlaces(p, first.Place) < 0) {
 			first, found = t, true
 		}
@@ -94,22 +94,22 @@ func (m *Memory) first(s admission.Stage, matches func(admission.Place) bool) (a
 }
 
 // FirstAfterTenant implements admission.Queue.
-func (m *Memory) FirstAfterTenant(_ context.Context, s admission.Stage, tenant string) (admission.Ticket, bool, error) {
-	return m.first(s, func(p admission.Place) bool { return p.Tenant > tenant })
+func (m *Memory) FirstAfterTenant(_ context.Context, pool admission.Pool, tenant string) (admission.Ticket, bool, error) {
+	return m.first(pool, func(p admission.Place) bool { return p.Tenant > tenant })
 }
 
 // FirstAfter implements admission.Queue.
-func (m *Memory) FirstAfter(_ context.Context, s admission.Stage, p admission.Place) (admission.Ticket, bool, error) {
-	return m.first(s, func(other admission.Place) bool { return comparePlaces(other, p) > 0 })
+func (m *Memory) FirstAfter(_ context.Context, pool admission.Pool, p admission.Place) (admission.Ticket, bool, error) {
+	return m.first(pool, func(other admission.Place) bool { return comparePlaces(other, p) > 0 })
 }
 
 // Tickets implements admission.Queue.
-func (m *Memory) Tickets(_ context.Context, s admission.Stage, places []admission.Place) ([]admission.Ticket, error) {
+func (m *Memory) Tickets(_ context.Context, pool admission.Pool, places []admission.Place) ([]admission.Ticket, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var found []admission.Ticket
 	for _, p := range places {
-		if t, exists := m.tickets[s][p]; exists {
+		if t, exists := m.tickets[pool][p]; exists {
 			found = append(found, t)
 		}
 	}
@@ -117,10 +117,10 @@ func (m *Memory) Tickets(_ context.Context, s admission.Stage, places []admissio
 }
 
 // Waiting implements admission.Queue.
-func (m *Memory) Waiting(_ context.Context, s admission.Stage, atMost int) ([]admission.Place, error) {
+func (m *Memory) Waiting(_ context.Context, pool admission.Pool, atMost int) ([]admission.Place, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	places := m.waiting(s)
+	places := m.waiting(pool)
 	if atMost > 0 {
 		places = places[:min(atMost, len(places))]
 	}
@@ -128,16 +128,16 @@ func (m *Memory) Waiting(_ context.Context, s admission.Stage, atMost int) ([]ad
 }
 
 // Gate implements admission.Queue.
-func (m *Memory) Gate(_ context.Context, s admission.Stage) (admission.Gate, error) {
+func (m *Memory) Gate(_ context.Context, pool admission.Pool) (admission.Gate, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.gate(s), nil
+	return m.gate(pool), nil
 }
 
-// gate returns a copy of the gate of a stage.
-func (m *Memory) gate(s admission.Stage) admission.Gate {
-	g := m.gates[s]
-	g.Stage, g.Holders = s, maps.Clone(g.Holders)
+// gate returns a copy of the gate of a pool.
+func (m *Memory) gate(pool admission.Pool) admission.Gate {
+	g := m.gates[pool]
+	g.Pool, g.Holders = pool, maps.Clone(g.Holders)
 	if g.Holders == nil {
 		g.Holders = map[batch.ID]admission.Holder{}
 	}
@@ -145,39 +145,69 @@ func (m *Memory) gate(s admission.Stage) admission.Gate {
 }
 
 // Admit implements admission.Queue.
-func (m *Memory) Admit(_ context.Context, g admission.Gate, p admission.Place, at time.Time) (admission.Gate, error) {
+func (m *Memory) Admit(_ context.Context, g admission.Gate, t admission.Ticket, at time.Time) (admission.Gate, error) {
+	return m.replace(g, g.WithHolder(admission.Holder{Place: t.Place, Round: t.Round, Since: at, LookAt: at}))
+}
+
+// EndRound implements admission.Queue.
+func (m *Memory) EndRound(_ context.Context, g admission.Gate, id batch.ID) (admission.Gate, error) {
+	return m.replace(g, g.WithoutHolder(id))
+}
+
+// Adapt implements admission.Queue.
+func (m *Memory) Adapt(_ context.Context, g admission.Gate, slots int, at time.Time) (admission.Gate, error) {
+	return m.replace(g, g.WithSlots(slots, at))
+}
+
+// replace stores the next version of a gate. Changes that leave the version stay.
+func (m *Memory) replace(g, next admission.Gate) (admission.Gate, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	next := m.gate(g.Stage)
-	if next.Version != g.Version {
+	stored := m.gate(g.Pool)
+	if stored.Version != g.Version {
 		return admission.Gate{}, admission.ErrContended
 	}
-	next.Version, next.Turn = next.Version+1, p.Tenant
-	next.Holders[p.Batch] = admission.Holder{Place: p, Since: at, LookAt: at}
-	m.gates[g.Stage] = next
-	return m.gate(g.Stage), nil
+	next.RefusedAt = stored.RefusedAt
+	for id, h := range stored.Holders {
+		if kept, isHolder := next.Holders[id]; isHolder && h.Since.Equal(kept.Since) {
+			next.Holders[id] = h
+		}
+	}
+	m.gates[g.Pool] = next
+	return m.gate(g.Pool), nil
+}
+
+// SetRefused implements admission.Queue.
+func (m *Memory) SetRefused(_ context.Context, pool admission.Pool, at time.Time) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if g, isStored := m.gates[pool]; isStored {
+		g.RefusedAt = at
+		m.gates[pool] = g
+	}
+	return nil
 }
 
 // Release implements admission.Queue.
-func (m *Memory) Release(_ context.Context, s admission.Stage, id batch.ID) error {
+func (m *Memory) Release(_ context.Context, pool admission.Pool, id batch.ID) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	next := m.gate(s)
+	next := m.gate(pool)
 	next.Version++
 	delete(next.Holders, id)
-	m.gates[s] = next
+	m.gates[pool] = next
 	return nil
 }
 
 // Postpone implements admission.Queue.
-func (m *Memory) Postpone(_ context.Context, s admission.Stage, id batch.ID, at time.Time) error {
+func (m *Memory) Postpone(_ context.Context, pool admission.Pool, id batch.ID, at time.Time) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	next := m.gate(s)
+	next := m.gate(pool)
 	if h, isHolder := next.Holders[id]; isHolder {
 		h.LookAt = at
 		next.Holders[id] = h
-		m.gates[s] = next
+		m.gates[pool] = next
 	}
 	return nil
 }

@@ -41,6 +41,9 @@ func NewSlots() *admission.Slots {
 	plenty := admission.Limits{Slots: 1000, PerTenant: 1000}
 	return &admission.Slots{
 		Queue: NewMemory(), Tasks: &Tasks{}, Now: time.Now, Log: slog.New(slog.DiscardHandler),
-		Limits: map[admission.Stage]admission.Limits{admission.Validation: plenty, admission.Ingestion: plenty},
+		Limits: map[admission.Pool]admission.Limits{
+			admission.LargeValidation: plenty, admission.SmallValidation: plenty,
+			admission.LargeIngestion: plenty, admission.SmallIngestion: plenty,
+		},
 	}
 }

@@ -24,7 +24,7 @@ func TestQueuePosition(t *testing.T) {
 		if i == 2 {
 			break // this one does not wait
 		}
-		ticket := admission.Ticket{Stage: admission.Validation, Place: admission.PlaceOf(b), Token: string(id)}
+		ticket := admission.Ticket{Pool: admission.LargeValidation, Place: admission.PlaceOf(b), Token: string(id)}
 		errtest.Fatal(t, a.queue.Put(t.Context(), ticket))
 	}
 	expect := func(id batch.ID, wantStatus int, want any) {
@@ -39,10 +39,10 @@ func TestQueuePosition(t *testing.T) {
 	expect(ids[1], http.StatusAccepted, 2.0)
 	expect(ids[2], http.StatusAccepted, nil)
 
-	gate, err := a.queue.Gate(t.Context(), admission.Validation)
+	gate, err := a.queue.Gate(t.Context(), admission.LargeValidation)
 	if err == nil {
 		b, _ := a.batches.Get(t.Context(), ids[0])
-		_, err = a.queue.Admit(t.Context(), gate, admission.PlaceOf(b), now)
+		_, err = a.queue.Admit(t.Context(), gate, admission.Ticket{Place: admission.PlaceOf(b)}, now)
 	}
 	errtest.Fatal(t, err)
 	expect(ids[1], http.StatusAccepted, 2.0) // positions are kept for two seconds

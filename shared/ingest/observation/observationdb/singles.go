@@ -46,7 +46,7 @@ func New(db *dynamodb.Client, table string) *Store { return &Store{db, table} }
 // because they cost half of its units, and because transactions that meet at a count would refuse each other.
 func (s *Store) Record(ctx context.Context, e observation.Event) error {
 	if items := preceding(e); len(items) > 0 {
-		if err := dynamo.PutPage(ctx, s.db, s.table, items); err != nil {
+		if _, err := dynamo.PutPage(ctx, s.db, s.table, items); err != nil {
 			return fmt.Errorf("keep observation by its IDs: %w", err)
 		}
 	}

@@ -74,12 +74,12 @@ func TestPutsShareTheirRequests(t *testing.T) {
 	}), "transactions"))(t)
 	errs := make(chan error, 2)
 	for range 2 {
-		go func() { errs <- s.Put(t.Context(), pages(dynamo.Concurrency-1)) }()
+		go func() { errs <- errtest.Of(s.Put(t.Context(), pages(dynamo.Concurrency-1))) }()
 	}
 	<-table.full
 	given, cancel := context.WithCancel(t.Context())
 	cancel()
-	errtest.Is(t, "a Put that gets no request until its context ends returned", s.Put(given, pages(1)),
+	errtest.Is(t, "a Put that gets no request until its context ends returned", errtest.Of(s.Put(given, pages(1))),
 		context.Canceled)
 	close(table.release)
 	errtest.Fatal(t, errors.Join(<-errs, <-errs))

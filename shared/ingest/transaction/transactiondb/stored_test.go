@@ -57,7 +57,7 @@ func TestStoredTransactions(t *testing.T) {
 		if v.IsSingle() {
 			err = s.Add(ctx, v)
 		} else {
-			err = s.Put(ctx, []transaction.Version{v})
+			_, err = s.Put(ctx, []transaction.Version{v})
 		}
 		errtest.Fatal(t, err)
 	}

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -59,39 +60,43 @@ func New(db *dynamodb.Client, table string) (*Store, error) {
 // Items are made when they are about to be sent, while others are on their way. All calls of Put on a store together
 // have dynamo.Concurrency requests under way at once: one that begins before another has ended takes over what the
 // other one no longer needs.
-func (s *Store) Put(ctx context.Context, versions []transaction.Version) error {
+func (s *Store) Put(ctx context.Context, versions []transaction.Version) (refused int, err error) {
+	var count atomic.Int64
 	g, ctx := errgroup.WithContext(ctx)
 	for page := range slices.Chunk(versions, dynamo.MaxPutItems) {
 		select {
 		case s.calls <- struct{}{}:
 		case <-ctx.Done(): // a page failed, or the caller has given up
-			return cmp.Or(g.Wait(), context.Cause(ctx))
+			return 0, cmp.Or(g.Wait(), context.Cause(ctx))
 		}
 		g.Go(func() error {
 			defer func() { <-s.calls }()
-			return s.putPage(ctx, page)
+			refused, err := s.putPage(ctx, page)
+			count.Add(int64(refused))
+			return err
 		})
 	}
-	return g.Wait()
+	err = g.Wait()
+	return int(count.Load()), err
 }
 
 // putPage is Put for at most dynamo.MaxPutItems versions.
-func (s *Store) putPage(ctx context.Context, versions []transaction.Version) error {
+func (s *Store) putPage(ctx context.Context, versions []transaction.Version) (refused int, err error) {
 	items := make([]dynamo.Item, len(versions))
 	for i, v := range versions {
 		if v.IsSingle() {
-			return errors.New("store transactions: a version has no batch")
+			return 0, errors.New("store transactions: a version has no batch")
 		}
 		item, err := s.marshalVersion(v)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		items[i] = item
 	}
-	if err := dynamo.PutPage(ctx, s.table.DB, s.table.Name, items); err != nil {
-		return fmt.Errorf("store transactions: %w", err)
+	if refused, err = dynamo.PutPage(ctx, s.table.DB, s.table.Name, items); err != nil {
+		return refused, fmt.Errorf("store transactions: %w", err)
 	}
-	return nil
+	return refused, nil
 }
 
 // Add stores the version of a single request, on the condition that no single request stored another one for the same

@@ -59,7 +59,7 @@ func TestTransactions(t *testing.T) {
 		all = append(all, record(fmt.Sprint("other", i), "m", older, at))
 	}
 	for range 2 { // again: the same items
-		errtest.Fatal(t, s.Put(context.Background(), all))
+		errtest.Fatal(t, errtest.Of(s.Put(context.Background(), all)))
 	}
 	difftest.Equal(t, "versions", want, versions(t, s, "tx"))
 	keys := list(t, s, transaction.Range{TransactionID: "tx", After: "m", Limit: 2, KeysOnly: true})
@@ -77,7 +77,7 @@ func TestTransactions(t *testing.T) {
 		t.Error("no fault was injected")
 	}
 	errtest.Fails(t, "a modification ID of 256 bytes was taken",
-		s.Put(context.Background(), []transaction.Version{record("tx", long+"x", older, at)}))
+		errtest.Of(s.Put(context.Background(), []transaction.Version{record("tx", long+"x", older, at)})))
 }
 
 // The versions of one modification are read newest first, from any of them on, and none of another modification.
@@ -92,7 +92,7 @@ func TestVersionsNewestFirst(t *testing.T) {
 			all = append(all, v)
 		}
 	}
-	errtest.Fatal(t, s.Put(context.Background(), all))
+	errtest.Fatal(t, errtest.Of(s.Put(context.Background(), all)))
 	single := record("tx", "b", "", at.Add(2))
 	single.Line = 0
 	errtest.Fatal(t, s.Add(context.Background(), single))
@@ -123,7 +123,7 @@ func TestSingleVersions(t *testing.T) {
 	other.Text = []byte(`{"line":"another"}`)
 	errtest.Is(t, "another line at the same time", s.Add(t.Context(), other), transaction.ErrExists)
 	difftest.Equal(t, "versions", []transaction.Version{v}, versions(t, s, "tx"))
-	errtest.Fails(t, "Put stored a version without a batch", s.Put(t.Context(), []transaction.Version{v}))
+	errtest.Fails(t, "Put stored a version without a batch", errtest.Of(s.Put(t.Context(), []transaction.Version{v})))
 	errtest.Fails(t, "Add stored a version of a batch", s.Add(t.Context(), record("tx", "m", uuid.NewString(), at)))
 }
 
@@ -137,7 +137,7 @@ func TestFind(t *testing.T) {
 	line, single := record("tx", "m", id, at), record("a#b", "m", "", at)
 	line.Expires = at.Add(time.Hour).Truncate(time.Second)
 	single.Line, single.Batch = 0, ""
-	errtest.Fatal(t, s.Put(t.Context(), []transaction.Version{line, record("tx", "n", id, at)}))
+	errtest.Fatal(t, errtest.Of(s.Put(t.Context(), []transaction.Version{line, record("tx", "n", id, at)})))
 	errtest.Fatal(t, s.Add(t.Context(), single))
 	wanted := []transaction.Version{line, single, single, record("tx", "m", uuid.NewString(), at),
 		record("tx", "m", id, at.Add(1)), record("x", "m", id, at)}

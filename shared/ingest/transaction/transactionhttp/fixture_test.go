@@ -114,7 +114,7 @@ func line(transactionID, modification, note string) string {
 // store stores a line, received at a time.
 func (a *api) store(t *testing.T, tenant, id, modification, batchID, note string, received time.Time) {
 	t.Helper()
-	err := a.transactions.Put(t.Context(), []transaction.Version{{
+	_, err := a.transactions.Put(t.Context(), []transaction.Version{{
 		Tenant: tenant, TransactionID: id, Modification: modification, ReceivedAt: received, Batch: batchID, Line: 7,
 		MainEntity: transaction.Sender,
 		Text:       []byte(line(id, modification, note)),

@@ -62,9 +62,9 @@ func (a *api) transactionsOf(t *testing.T, query string) (all []string, pages in
 // deliver stores a line of a batch with a payment, received some time ago, and indexes it.
 func (a *api) deliver(t *testing.T, batchID string, number int64, age time.Duration, payment, id, modification string) {
 	t.Helper()
-	errtest.Fatal(t, a.transactions.Put(t.Context(), []transaction.Version{{Tenant: a.caller.Tenant,
+	errtest.Fatal(t, errtest.Of(a.transactions.Put(t.Context(), []transaction.Version{{Tenant: a.caller.Tenant,
 		TransactionID: id, Modification: modification, ReceivedAt: now.Add(-age), Batch: batchID, Line: number,
-		Text: fmt.Appendf(nil, `{"payment_external_id":%q }`, payment)}}))
+		Text: fmt.Appendf(nil, `{"payment_external_id":%q }`, payment)}})))
 	a.index.Add(a.caller.Tenant, lineindex.Batch{ID: batch.ID(batchID), ReceivedAt: now.Add(-age)}, number, payment, id,
 		modification, "r")
 }
@@ -140,7 +140,7 @@ func TestLargeTransactionsOfAPayment(t *testing.T) {
 			if i == 2 {
 				v.Text = fmt.Appendf(nil, `{"payment_external_id":"p","x":%q}`, text+text)
 			}
-			errtest.Fatal(t, a.transactions.Put(t.Context(), []transaction.Version{v}))
+			errtest.Fatal(t, errtest.Of(a.transactions.Put(t.Context(), []transaction.Version{v})))
 			a.index.Add("t1", lineindex.Batch{ID: batch.ID(id), ReceivedAt: now}, v.Line, "p", v.TransactionID,
 				v.Modification, "r")
 		}

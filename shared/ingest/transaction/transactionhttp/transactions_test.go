@@ -211,7 +211,7 @@ func TestReadBackIsByteForByte(t *testing.T) {
 			Batch:        processed,
 			Modification: fmt.Sprintf(`%d"transaction":null}`, i), Line: 1, Text: []byte(text)})
 	}
-	errtest.Fatal(t, a.transactions.Put(t.Context(), versions))
+	errtest.Fatal(t, errtest.Of(a.transactions.Put(t.Context(), versions)))
 	r := a.get(t, "x", "")
 	decode(t, r)
 	rest := r.Body
@@ -270,7 +270,7 @@ func TestExpiredTransactionsAreGone(t *testing.T) {
 			Tenant: "t1", TransactionID: id, Modification: modification, ReceivedAt: now.Add(-age), Batch: batchID,
 			Expires: expires, Text: []byte(line(id, modification, modification+" "+age.String())),
 		}
-		put := func() error { return a.transactions.Put(t.Context(), []transaction.Version{v}) }
+		put := func() error { return errtest.Of(a.transactions.Put(t.Context(), []transaction.Version{v})) }
 		if v.IsSingle() {
 			put = func() error { return a.transactions.Add(t.Context(), v) }
 		}
