@@ -95,6 +95,9 @@ func TestBatchesWaitForSlots(t *testing.T) {
 	}
 	assert(t, len(positions) == len(started) && positions[1] && positions[int64(len(started))],
 		"the positions are %v, want 1 to %d", positions, len(started))
+	small, _ := other.follow(other.startBatch(true, []byte("{}")))
+	equal(t, "a small batch does not wait", "VALIDATION_FAILED", small.Status)
+	cloud.waitForTickets(t, "validation", len(started))
 	cloud.sweep(t)
 	for id, api := range started {
 		last, _ := api.follow(id)
@@ -136,7 +139,7 @@ var smallAccount = []string{
 	"--limit", "concurrency=10", "--set", "ValidationSlots=1", "--set", "ValidationSlotsPerTenant=1",
 	"--set", "ValidateConcurrency=2", "--set", "SettleConcurrency=2", "--set", "ReconcileConcurrency=1",
 	"--set", "IngestionSlots=2", "--set", "IngestionSlotsPerTenant=1", "--set", "IngestConcurrency=1",
-	"--set", "SweepAge=1",
+	"--set", "SmallBatchBytes=0", "--set", "SweepAge=1",
 }
 
 // A local cloud in an account with ten executions is restarted on the same data while batches of three tenants wait,

@@ -128,7 +128,7 @@ const (
 	// batchWrites are the write units of a batch's rows: the batch itself, which is in three indexes and has more than
 	// a kilobyte towards its end, those of 16 partitions, of the line counts and of the file. slotWrites are those of
 	// its slots. guardDutyWrites, of the row of its upload, are not counted: three writes of a row and an index.
-	batchWrites, slotWrites, guardDutyWrites = 76, 10, 6
+	batchWrites, slotWrites, roundWrites, guardDutyWrites = 76, 10, 4, 6
 	// chunkWrites are those of the row of a chunk, once for each of three steps.
 	chunkWrites = 3
 	// windowLines is how many lines are stored before the cursor advances, by a write unit and a read unit.
@@ -152,8 +152,10 @@ const (
 	// exportWrites are what a batch takes more that leaves a Parquet file: its claim, its key and what is still owed.
 	// exportGets are those for each chunk; the last one saves one. The chunks' rows are read once more.
 	exportWrites, exportGets = 9, 2
-	// batchTransitions and chunkTransitions are those of the state machine, without retries.
-	batchTransitions, chunkTransitions = 14, 5
+	// batchTransitions, chunkTransitions and roundTransitions are those of the state machine, without retries.
+	batchTransitions, chunkTransitions, roundTransitions = 13, 5, 2
+	// roundChunks is the default of RoundChunks.
+	roundChunks = 32
 	// batchRuns and chunkRuns are the functions that the state machine runs, eventRuns the scan, the announcement and
 	// the index.
 	batchRuns, chunkRuns, eventRuns = 6, 3, 3
@@ -194,7 +196,7 @@ const (
 // Usage is how much of each service a load uses once.
 type Usage struct {
 	// Chunks and Ranges are those of one batch.
-	Chunks, Ranges int64
+	Chunks, Ranges, Rounds int64
 	// LineWrites, RowWrites and Reads are units of DynamoDB, Rows being those of batches, slots and chunks.
 	LineWrites, RowWrites, Reads float64
 	// Puts and Gets are requests to S3.
@@ -216,19 +218,20 @@ func UsageOf(l Load) Usage {
 	ranges := min(max((size+rangeBytes-1)/rangeBytes, 1), batch.Partitions)
 	n, c, r := float64(l.Batches), float64(chunks), float64(ranges)
 	stored := float64(l.Lines) * (1 - l.Invalid)
+	rounds := math.Ceil(c / roundChunks)
 	windows := c * math.Floor(stored/n/c/windowLines)
 	reads := math.Ceil(c / chunkRowsInUnit)
 	merges := math.Floor(n / mergedBatches)
 	streams := c * math.Floor(float64(l.Lines)/n/c/streamLines)
 	u := Usage{
-		Chunks: chunks, Ranges: ranges,
+		Chunks: chunks, Ranges: ranges, Rounds: int64(rounds),
 		LineWrites:  stored * l.LineUnits,
-		RowWrites:   n*(batchWrites+slotWrites+chunkWrites*c+windows) + merges*mergeWrites,
+		RowWrites:   n*(batchWrites+slotWrites+roundWrites*(rounds-1)+chunkWrites*c+windows) + merges*mergeWrites,
 		Reads:       n*(batchReads+chunkReads*c+windows+r*(2+reads)+2*(1+reads)) + merges*mergeReads,
 		Puts:        n*(batchPuts+chunkPuts*c+2*ObjectPuts(lineIndexBytes/2*float64(l.Lines)/n)) + merges*mergePuts,
 		Gets:        n*(headGets+chunkGets*c+streams+math.Ceil(float64(size)/digestPartBytes)) + merges*mergeGets,
-		Transitions: n * (batchTransitions + chunkTransitions*c + r),
-		MachineRuns: n * (batchRuns + chunkRuns*c + r),
+		Transitions: n * (batchTransitions + chunkTransitions*c + r + roundTransitions*rounds),
+		MachineRuns: n * (batchRuns + chunkRuns*c + r + rounds - 1),
 	}
 	u.Runs = u.MachineRuns + n*eventRuns
 	scans := n

@@ -32,7 +32,13 @@ func TestTheFirstDayFitsIntoTheAccount(t *testing.T) {
 		said, _ := strconv.Atoi(row[3])
 		widest := max(values("ValidateConcurrency"), values("ReconcileConcurrency"), values("ScreenConcurrency"),
 			values("SettleConcurrency"))
-		atOnce = values("ValidationSlots")*widest + values("IngestionSlots")*values("IngestConcurrency")
+		// A small batch has at most eight chunks.
+		small, ingested := values("SmallSlots"), values("IngestionSlots")
+		if ingested == 0 {
+			ingested = values("MaxIngestionSlots")
+		}
+		atOnce = values("ValidationSlots")*widest + small*min(8, widest) +
+			(ingested+small)*values("IngestConcurrency")
 		if atOnce != said || atOnce >= executions {
 			t.Errorf("for %d executions, %d work at once; the document says %d", executions, atOnce, said)
 		}

@@ -189,26 +189,30 @@ func TestTasksEndInTime(t *testing.T) {
 const (
 	mostChunks     = 512
 	mostPartitions = 16
+	// fewestInRound is the MinValue of the parameter RoundChunks.
+	fewestInRound = 8
 	maxWidth       = 40
 )
 
-// events returns how many events of the history a run through the states takes, by the number of items of each map.
-func (m machine) events(items map[string]int) int {
+// events returns how many events of the history some runs through the states take, by the number of items of each map,
+// those of a map within another one in all.
+func (m machine) events(runs int, items map[string]int) int {
 	total := 0
 	for _, s := range m.States {
 		switch s.Type {
 		case "Task":
-			total += 5 // entered, scheduled, started, succeeded, exited
+			total += 5 * runs // entered, scheduled, started, succeeded, exited
 		case "Map":
 			// Entered, started, succeeded, exited; and of each item, started and succeeded.
-			total += 4 + items[s.ItemsPath]*(2+s.ItemProcessor.events(items))
+			n := items[s.ItemsPath]
+			total += 4*runs + 2*n + s.ItemProcessor.events(n, items)
 		case "Parallel":
-			total += 4 // entered, started, succeeded, exited
+			total += 4 * runs // entered, started, succeeded, exited
 			for _, b := range s.Branches {
-				total += b.events(items)
+				total += b.events(runs, items)
 			}
 		default:
-			total += 2
+			total += 2 * runs
 		}
 	}
 	return total
@@ -219,8 +223,8 @@ func (m machine) events(items map[string]int) int {
 func TestHistoryOfABatchHasRoom(t *testing.T) {
 	const limit = 25_000
 	m := loadMachine(t, "batch")
-	plain := m.events(map[string]int{"$.chunks": mostChunks, "$.partitions": mostPartitions,
-		"$.screening": mostPartitions})
+	plain := m.events(1, map[string]int{"$.chunks": mostChunks, "$.partitions": mostPartitions,
+		"$.screening": mostPartitions, "$.rounds": mostChunks / fewestInRound})
 	worst := 0
 	m.tasks(t, func(_ string, s machineState) {
 		r, _ := s.retryAfter("Lambda.TooManyRequestsException")
@@ -253,6 +257,9 @@ func countTransitions(t *testing.T, m machine) transitions {
 		if s.ItemProcessor != nil {
 			inner := countTransitions(t, *s.ItemProcessor)
 			out.perItem[s.ItemsPath] += inner.fixed
+			for items, n := range inner.perItem {
+				out.perItem[items] += n
+			}
 		}
 		for _, b := range s.Branches {
 			inner := countTransitions(t, b)
@@ -272,7 +279,7 @@ func countTransitions(t *testing.T, m machine) transitions {
 	}
 }
 
-var documentedTransitions = regexp.MustCompile(`\((\d+)c \+ r \+ s \+ (\d+)\) × 0\.000025`)
+var documentedTransitions = regexp.MustCompile(`\((\d+)c \+ r \+ s \+ (\d+)i \+ (\d+)\) × 0\.000025`)
 
 // The formula of the costs counts the transitions that the definition has.
 func TestTransitionsAreThoseOfTheFormula(t *testing.T) {
@@ -282,11 +289,12 @@ func TestTransitionsAreThoseOfTheFormula(t *testing.T) {
 		t.Fatalf("docs/cost.md has no formula of the form %s", documentedTransitions)
 	}
 	perChunk, _ := strconv.Atoi(string(got[1]))
-	fixed, _ := strconv.Atoi(string(got[2]))
-	if perChunk != want.perItem["$.chunks"] || fixed != want.fixed ||
+	perRound, _ := strconv.Atoi(string(got[2]))
+	fixed, _ := strconv.Atoi(string(got[3]))
+	if perChunk != want.perItem["$.chunks"] || perRound != want.perItem["$.rounds"] || fixed != want.fixed ||
 		want.perItem["$.partitions"] != 1 || want.perItem["$.screening"] != 1 {
-		t.Errorf("docs/cost.md counts %dc + r + s + %d transitions, the definition has %d and, for each item, "+
-			"%v; internal/cost/cost.go has the same numbers",
-			perChunk, fixed, want.fixed, want.perItem)
+		t.Errorf("docs/cost.md counts %dc + r + s + %di + %d transitions, the definition has %d and, for each "+
+			"item, %v; internal/cost/cost.go has the same numbers",
+			perChunk, perRound, fixed, want.fixed, want.perItem)
 	}
 }

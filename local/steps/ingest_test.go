@@ -205,8 +205,8 @@ func TestRefusedWritesAreReported(t *testing.T) {
 		w.ingest.Slots = reports
 		out, err := w.ingest.Run(t.Context(), pipeline.ChunkInput{ID: w.id})
 		if err != nil || !out.Done || int(reports.n.Load()) != want {
-			t.Errorf("%d refused of 1000: %d reports, done %t, error %v; want %d", refused, reports.n.Load(), out.Done, err,
-				want)
+			t.Errorf("%d refused of 1000: %d reports, done %t, error %v; want %d", refused, reports.n.Load(),
+				out.Done, err, want)
 		}
 	}
 }

@@ -1,8 +1,8 @@
 // Package admission decides which batches are worked on. A batch holds a slot while it is validated, and another one
-// while it is ingested; until one is free, its execution waits, without a function, for a task token. Small batches have
-// pools of slots of their own, so that none waits for a large one. The slots of a pool are limited in all and for each
-// tenant. The batches of a tenant get them in the order of their receipt, the tenants in turn. A large batch is ingested
-// in rounds: after each one it gives its slot back and waits for the next.
+// while it is ingested; until one is free, its execution waits, without a function, for a task token. Small batches
+// have pools of slots of their own, so that none waits for a large one. The slots of a pool are limited in all and for
+// each tenant. The batches of a tenant get them in the order of their receipt, the tenants in turn. A large batch is
+// ingested in rounds: after each one it gives its slot back and waits for the next.
 //
 // No process assigns the slots. Every call that enters or leaves a stage, and the sweep, assigns those that are free
 // (Slots), each by one conditional write of the stage's gate (Queue). docs/decisions/0026-admission-slots.md has the

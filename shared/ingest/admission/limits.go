@@ -17,8 +17,8 @@ const (
 
 // ParseLimits returns the limits of all pools from a text such as "10/5 0/10/20 30/10": the slots for large batches in
 // validation, of all tenants and of one; those in ingestion, with the most that the number is adapted to; and those for
-// small batches in each stage. The number in ingestion is fixed unless it is 0: then it begins with what warmThroughput,
-// "READ,WRITE" units a second or "" for a new table, needs where one batch has so many writers.
+// small batches in each stage. The number in ingestion is fixed unless it is 0: then it begins with what
+// warmThroughput, "READ,WRITE" units a second or "" for a new table, needs where one batch has so many writers.
 func ParseLimits(text, warmThroughput string, writers int) (map[Pool]Limits, error) {
 	var validation, ingestion, small Limits
 	n, err := fmt.Sscanf(text, "%d/%d %d/%d/%d %d/%d", &validation.Slots, &validation.PerTenant, &ingestion.Slots,

@@ -56,7 +56,8 @@ func (q steppedQueue) FirstAfter(ctx context.Context, pool admission.Pool, p adm
 	return f.ticket, f.ok, err
 }
 
-func (q steppedQueue) Tickets(ctx context.Context, pool admission.Pool, p []admission.Place) ([]admission.Ticket, error) {
+func (q steppedQueue) Tickets(ctx context.Context, pool admission.Pool, p []admission.Place) ([]admission.Ticket,
+	error) {
 	return call(ctx, q.m, func() ([]admission.Ticket, error) { return q.Queue.Tickets(q.m.t.Context(), pool, p) })
 }
 

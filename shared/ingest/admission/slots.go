@@ -17,8 +17,8 @@ type Slots struct {
 	Queue  Queue
 	Tasks  Tasks
 	Limits map[Pool]Limits
-	// SmallBytes is the length of the file of the largest small batch. After a change, the slots of batches on their way
-	// are free with the second sweep after their end at the latest.
+	// SmallBytes is the length of the file of the largest small batch. After a change, the slots of batches on their
+	// way are free with the second sweep after their end at the latest.
 	SmallBytes int64
 	Now        func() time.Time
 	// Pause waits before a contended write is tried again; nil waits in real time.

@@ -26,8 +26,9 @@ func newOffice(t *testing.T, slots, perTenant int) *office {
 	o := &office{t: t, queue: admissiontest.NewMemory(), tasks: &admissiontest.Tasks{}}
 	o.Slots = &admission.Slots{
 		Queue: o.queue, Tasks: o.tasks, Now: time.Now, Log: slog.New(slog.DiscardHandler),
-		Limits:     map[admission.Pool]admission.Limits{admission.LargeValidation: {Slots: slots, PerTenant: perTenant}},
-		SmallBytes: -1,
+		SmallBytes: -1, Limits: map[admission.Pool]admission.Limits{
+			admission.LargeValidation: {Slots: slots, PerTenant: perTenant},
+		},
 	}
 	return o
 }

@@ -34,8 +34,8 @@ type Ingest struct {
 }
 
 type transactions interface {
-	// Put stores versions of lines. Storing one again replaces it by itself. It returns how many writes the table refused
-	// at first, because of its rate.
+	// Put stores versions of lines. Storing one again replaces it by itself. It returns how many writes the table
+	// refused at first, because of its rate.
 	Put(ctx context.Context, versions []transaction.Version) (refused int, err error)
 }
 

@@ -143,7 +143,8 @@ func (f *fakeInstallation) storeWork(t *testing.T) {
 				admission.Ticket{Place: place}, time.Now())))
 			continue
 		}
-		errtest.Fatal(t, queue.Put(t.Context(), admission.Ticket{Pool: admission.LargeIngestion, Place: place, Token: "t"}))
+		ticket := admission.Ticket{Pool: admission.LargeIngestion, Place: place, Token: "t"}
+		errtest.Fatal(t, queue.Put(t.Context(), ticket))
 	}
 }
 

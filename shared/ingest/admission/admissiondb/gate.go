@@ -59,8 +59,9 @@ func (q *Queue) Admit(ctx context.Context, g admission.Gate, t admission.Ticket,
 	}
 	doing := fmt.Sprintf("give batch %s a slot of %s", t.Batch, g.Pool)
 	if g.Version == 0 {
+		holders := map[string]holderRow{string(t.Batch): newHolderRow(holder)}
 		var create dynamo.Write
-		if create, err = q.create(g.Pool, t.Tenant, map[string]holderRow{string(t.Batch): newHolderRow(holder)}); err == nil {
+		if create, err = q.create(g.Pool, t.Tenant, holders); err == nil {
 			err = q.table.Apply(ctx, doing, create.Or(admission.ErrContended))
 		}
 	} else {

@@ -87,7 +87,8 @@ func (q *Queue) FirstAfterTenant(ctx context.Context, pool admission.Pool, tenan
 }
 
 // FirstAfter reads one ticket.
-func (q *Queue) FirstAfter(ctx context.Context, pool admission.Pool, p admission.Place) (admission.Ticket, bool, error) {
+func (q *Queue) FirstAfter(ctx context.Context, pool admission.Pool, p admission.Place) (admission.Ticket, bool,
+	error) {
 	return q.firstAfter(ctx, pool, placeText(p))
 }
 
@@ -112,7 +113,8 @@ func (q *Queue) after(pool admission.Pool, place string) *dynamodb.QueryInput {
 }
 
 // Tickets reads the tickets at some places.
-func (q *Queue) Tickets(ctx context.Context, pool admission.Pool, places []admission.Place) ([]admission.Ticket, error) {
+func (q *Queue) Tickets(ctx context.Context, pool admission.Pool, places []admission.Place) ([]admission.Ticket,
+	error) {
 	if len(places) == 0 {
 		return nil, nil
 	}

@@ -44,9 +44,9 @@ func TestStored(t *testing.T) {
 	const tenant, first, second = "7c2f1a52-3f6e-4b1e-9d0a-000000000001", "0193a0b4-7c00-7000-8000-000000000001",
 		"0193a0b4-7c00-7000-8000-000000000002"
 	ticket := admission.Ticket{
-		Pool: admission.LargeIngestion, Token: "token", Attempt: admission.Attempt{Entered: at.Add(time.Hour), Retry: 7},
-		Round: 4,
-		Place: admission.Place{Tenant: tenant, ReceivedAt: at, Batch: batch.ID(first)},
+		Pool: admission.LargeIngestion, Token: "token", Round: 4,
+		Attempt: admission.Attempt{Entered: at.Add(time.Hour), Retry: 7},
+		Place:   admission.Place{Tenant: tenant, ReceivedAt: at, Batch: batch.ID(first)},
 	}
 	db := dynamotest.Start(t)
 	q := admissiondb.New(db, table)

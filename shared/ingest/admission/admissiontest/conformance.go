@@ -117,7 +117,8 @@ func testOrder(t *testing.T, q admission.Queue) {
 	for _, i := range []int{3, 1, 4, 0, 2} {
 		must(t, q.Put(ctx, want[i]))
 	}
-	if some, err := q.Waiting(ctx, admission.LargeValidation, 2); err != nil || len(some) != 2 || some[1] != want[1].Place {
+	some, err := q.Waiting(ctx, admission.LargeValidation, 2)
+	if err != nil || len(some) != 2 || some[1] != want[1].Place {
 		t.Errorf("the first two places are %+v, error %v", some, err)
 	}
 	places, err := q.Waiting(ctx, admission.LargeValidation, 0)
@@ -162,9 +163,8 @@ func testGate(t *testing.T, q admission.Queue) {
 		if diff := cmp.Diff(stored, g); diff != "" || g.Turn != p.Tenant || len(g.Holders) != i+1 {
 			t.Errorf("the gate after an admission (-stored +returned), turn %s:\n%s", g.Turn, diff)
 		}
-		if h := g.Holders[p.Batch]; h.Place != p.Place || h.Round != p.Round || !h.Since.Equal(at) || !h.LookAt.Equal(at) {
-			t.Errorf("holder %+v, want %+v since %v", h, p, at)
-		}
+		difftest.Equal(t, "holder", admission.Holder{Place: p.Place, Round: p.Round, Since: at, LookAt: at},
+			g.Holders[p.Batch])
 	}
 	must(t, q.Postpone(ctx, admission.LargeValidation, a.Batch, at.Add(time.Minute)))
 	must(t, q.Postpone(ctx, admission.LargeValidation, b.Batch, time.Time{}))

@@ -94,7 +94,8 @@ func (m *Memory) first(pool admission.Pool, matches func(admission.Place) bool) 
 }
 
 // FirstAfterTenant implements admission.Queue.
-func (m *Memory) FirstAfterTenant(_ context.Context, pool admission.Pool, tenant string) (admission.Ticket, bool, error) {
+func (m *Memory) FirstAfterTenant(_ context.Context, pool admission.Pool, tenant string) (admission.Ticket, bool,
+	error) {
 	return m.first(pool, func(p admission.Place) bool { return p.Tenant > tenant })
 }
 

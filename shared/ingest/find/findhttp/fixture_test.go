@@ -149,8 +149,8 @@ func (a *api) addLine(b batch.Batch, number int64, ids ...string) {
 func (a *api) ingest(t *testing.T, b batch.Batch, number int64, ids ...string) {
 	t.Helper()
 	a.addLine(b, number, ids...)
-	errtest.Fatal(t, errtest.Of(a.transactions.Put(t.Context(), []transaction.Version{{Tenant: b.Tenant, TransactionID: ids[1],
-		Modification: ids[2], ReceivedAt: b.ReceivedAt, Batch: string(b.ID), Line: number,
+	errtest.Fatal(t, errtest.Of(a.transactions.Put(t.Context(), []transaction.Version{{Tenant: b.Tenant,
+		TransactionID: ids[1], Modification: ids[2], ReceivedAt: b.ReceivedAt, Batch: string(b.ID), Line: number,
 		Text: []byte(`{}`)}})))
 }
 
