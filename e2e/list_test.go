@@ -105,7 +105,7 @@ func TestAdminBatches(t *testing.T) {
 		}
 		must(t, environment.admin(&status, "status", "--json", "--data", environment.Data))
 		assert(t, len(status.OpenBatches) > 0 && status.OpenBatches[0].Status == "AWAITING_UPLOAD" &&
-			len(status.Slots) == 2 && len(status.NotRead) == 0, "the status is %+v", status)
+			len(status.Slots) == 4 && len(status.NotRead) == 0, "the status is %+v", status)
 	}
 	var shown, cancelled adminBatch
 	if err := environment.admin(&shown, "batch", "show", processed); err != nil || shown.Chunks == nil ||

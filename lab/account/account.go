@@ -13,7 +13,7 @@ import (
 // NoAdmission are slots for everyone, as if there were no admission, and the widest Map of chunks that are stored.
 var NoAdmission = []string{
 	"ValidationSlots=500", "ValidationSlotsPerTenant=500", "IngestionSlots=500", "IngestionSlotsPerTenant=500",
-	"IngestConcurrency=40",
+	"SmallBatchBytes=0", "IngestConcurrency=40",
 }
 
 // Project returns the folder of the project in which the working directory is.

@@ -148,7 +148,7 @@ func TestSameFlagsGiveTheSameOutput(t *testing.T) {
 	if len(outputs) != 2 {
 		t.Errorf("two runs with the same flags and one with another seed gave %d outputs", len(outputs))
 	}
-	for _, args := range []string{"-load 4x10", "-preset other", "-set IngestionSlots=0 -load 1x1x1MB", ""} {
+	for _, args := range []string{"-load 4x10", "-preset other", "-set IngestionSlots=-1 -load 1x1x1MB", ""} {
 		if err := runOne(&bytes.Buffer{}, strings.Fields(args)); err == nil {
 			t.Errorf("%q was accepted", args)
 		}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,13 +33,13 @@ var functions = map[string]func(s *simulation, b *batchRun, input map[string]any
 	},
 	"VerdictFunction": func(s *simulation, b *batchRun, _ map[string]any, done func(any)) {
 		s.busy(float64(b.chunks.Count())*s.GetLatency/readsAtATime, 0, func(any) {
-			s.check(s.slots.Leave(context.Background(), admission.Validation, admission.PlaceOf(b.Batch)))
+			s.check(s.slots.Leave(context.Background(), admission.Validation, b.Batch))
 			done(map[string]any{"ingest": true, "digest": false})
 		})
 	},
 	"IngestFunction": (*simulation).ingest,
 	"CloseFunction": func(s *simulation, b *batchRun, input map[string]any, done func(any)) {
-		err := s.slots.Leave(context.Background(), admission.Ingestion, admission.PlaceOf(b.Batch))
+		err := s.slots.Leave(context.Background(), admission.Ingestion, b.Batch)
 		if _, hasFailed := input["failure"]; hasFailed {
 			err = s.slots.LeaveAll(context.Background(), b.Batch)
 		}
@@ -58,9 +59,10 @@ func (s *simulation) admit(b *batchRun, input map[string]any, done func(any)) {
 	if b.waitsSince == 0 {
 		b.waitsSince = s.now
 	}
+	round, _ := input["round"].(int)
 	s.check(s.slots.Enter(context.Background(), admission.Ticket{
-		Stage: admission.Stage(input["stage"].(string)), Place: admission.PlaceOf(b.Batch),
-		Token:   input["token"].(string),
+		Pool:  s.slots.PoolOf(admission.Stage(input["stage"].(string)), b.Batch),
+		Place: admission.PlaceOf(b.Batch), Round: round, Token: input["token"].(string),
 		Attempt: admission.Attempt{Entered: input["entered"].(time.Time), Retry: input["retry"].(int)},
 	}))
 	done(nil)
@@ -87,7 +89,11 @@ func (s *simulation) plan(b *batchRun, _ map[string]any, done func(any)) {
 	for _, name := range []string{"Validate", "Reconcile", "Screen", "Settle", "Ingest"} {
 		widths[strings.ToLower(name)] = s.parameter(name + "Concurrency")
 	}
-	done(map[string]any{"batch_id": string(b.ID), "chunks": chunks, "partitions": make([]any, b.ranges),
+	var rounds []any
+	for round := range slices.Chunk(chunks, s.parameter("RoundChunks")) {
+		rounds = append(rounds, round)
+	}
+	done(map[string]any{"batch_id": string(b.ID), "chunks": chunks, "rounds": rounds, "partitions": make([]any, b.ranges),
 		"screening": []any{}, "widths": widths})
 }
 

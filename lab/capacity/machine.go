@@ -26,6 +26,7 @@ type state struct {
 	Type, Resource, Next, Default, Error, Cause      string
 	End                                              bool
 	TimeoutSeconds                                   float64
+	MaxConcurrency                                   int
 	Parameters, ItemSelector, ResultSelector, Result any
 	ItemsPath, MaxConcurrencyPath, OutputPath        string
 	ResultPath                                       json.RawMessage

@@ -45,8 +45,13 @@ func (r *run) work(st *state, input any) {
 		r.task(st, input, leave)
 	case "Map":
 		items := lookUp(st.ItemsPath, input, nil).([]any)
-		r.runAll(len(items), lookUp(st.MaxConcurrencyPath, input, nil).(int), func(i int) (*machine, any) {
-			return st.ItemProcessor, fill(st.ItemSelector, input, contextObject{"Map.Item.Value": items[i]})
+		width := st.MaxConcurrency
+		if width == 0 {
+			width = lookUp(st.MaxConcurrencyPath, input, nil).(int)
+		}
+		r.runAll(len(items), width, func(i int) (*machine, any) {
+			item := contextObject{"Map.Item.Value": items[i], "Map.Item.Index": i}
+			return st.ItemProcessor, fill(st.ItemSelector, input, item)
 		}, leave)
 	case "Parallel":
 		branch := func(i int) (*machine, any) { return st.Branches[i], input }

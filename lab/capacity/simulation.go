@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -136,15 +137,16 @@ func newSimulation(a assumptions, of service, seed uint64) *simulation {
 		}
 		s.functions[f.Name] = function{f.ID, p}
 	}
-	limits := func(stage string) admission.Limits {
-		return admission.Limits{Slots: s.parameter(stage + "Slots"), PerTenant: s.parameter(stage + "SlotsPerTenant")}
-	}
+	slots := of.template.Functions[slices.IndexFunc(of.template.Functions, func(f template.Function) bool {
+		return f.ID == "AdmitFunction"
+	})].Environment["SLOTS"]
+	limits, err := admission.ParseLimits(slots, s.parameters["TransactionsWarmThroughput"],
+		s.parameter("IngestConcurrency"))
+	s.check(err)
 	s.slots = &admission.Slots{
 		Queue: admissiontest.NewMemory(), Tasks: s, Log: slog.New(slog.NewTextHandler(os.Stderr, nil)),
-		Now: func() time.Time { return s.timeAt(s.now) },
-		Limits: map[admission.Stage]admission.Limits{
-			admission.Validation: limits("Validation"), admission.Ingestion: limits("Ingestion"),
-		},
+		Now:    func() time.Time { return s.timeAt(s.now) },
+		Limits: limits, SmallBytes: int64(s.parameter("SmallBatchBytes")),
 	}
 	return s
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"container/heap"
+	"context"
 	"slices"
 )
 
@@ -18,6 +19,8 @@ type table struct {
 	// generation counts the changes of the set of writers; the end of a writer is computed for one of them.
 	generation int
 	isGrowing  bool
+	// isReporting means that somebody looks every few seconds whether writes are refused.
+	isReporting bool
 }
 
 // writer is one function that stores lines.
@@ -91,6 +94,10 @@ func (t *table) changed() {
 		t.isGrowing = true
 		t.s.after(t.s.WarmUp, t.grow)
 	}
+	if !t.isReporting && t.refuses() {
+		t.isReporting = true
+		t.report()
+	}
 	if len(t.writers) == 0 {
 		return
 	}
@@ -111,6 +118,19 @@ func (t *table) changed() {
 			w.done(0)
 		}
 	})
+}
+
+// refuses reports whether the table refuses more than a tenth of the writes.
+func (t *table) refuses() bool {
+	return float64(len(t.writers))*t.s.WriteSpeed*t.s.lineUnits*0.9 > t.capacity
+}
+
+// report tells the slots every five seconds, as functions do, that writes are refused.
+func (t *table) report() {
+	if t.isReporting = t.refuses(); t.isReporting {
+		t.s.check(t.s.slots.ReportRefused(context.Background()))
+		t.s.after(5, t.report)
+	}
 }
 
 // grow doubles what the table takes.

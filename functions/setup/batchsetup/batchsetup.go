@@ -69,9 +69,7 @@ func NewMachine(env setup.Env) *intake.Machine {
 // TRANSACTIONS_WARM_THROUGHPUT and SMALL_BATCH_BYTES.
 func NewSlots(env setup.Env) *admission.Slots {
 	limits, err := admission.ParseLimits(env.Slots, env.WarmThroughput, int(env.IngestConcurrency))
-	if err != nil {
-		panic(fmt.Errorf("configuration: SLOTS: %w", err))
-	}
+	env.Check(err)
 	return &admission.Slots{
 		Queue: admissiondb.New(env.DynamoDB(), env.AdmissionTable), Tasks: machine.NewTasks(sfn.NewFromConfig(env.AWS)),
 		Limits: limits, SmallBytes: env.SmallBatchBytes, Now: time.Now, Log: env.Log,

@@ -5,11 +5,9 @@ import (
 	"time"
 )
 
-// The number of slots of an adapted pool follows what the table of transactions takes: one slot fewer while it refuses
-// writes, one more while it takes all and batches wait.
+// The number of slots of an adapted pool follows what the table of transactions takes: one slot more while it takes all
+// writes and batches wait, one fewer while it refuses some, down to the first number.
 const (
-	// fewestSlots are left to an adapted pool: while one batch is between two chunks, another one writes.
-	fewestSlots = 2
 	// adaptPause is the time between two changes of the number.
 	adaptPause = 30 * time.Second
 	// refusedFor is how long a refused write counts. Writers report one every few seconds at most.
@@ -42,10 +40,10 @@ func (s *Slots) mayIncrease(g Gate) bool {
 	return isAdaptable && !isRefusing && s.slots(g) < s.Limits[g.Pool].Most
 }
 
-// reduce takes one slot from a pool while the table refuses writes. A holder keeps its slot until its round ends.
+// reduce takes one added slot from a pool while the table refuses writes. A holder keeps its slot until its round ends.
 func (s *Slots) reduce(ctx context.Context, g Gate) (Gate, error) {
 	isAdaptable, isRefusing := s.isAdaptable(g)
-	if !isAdaptable || !isRefusing || s.slots(g) <= fewestSlots {
+	if !isAdaptable || !isRefusing || s.slots(g) <= s.Limits[g.Pool].Slots {
 		return g, nil
 	}
 	return s.Queue.Adapt(ctx, g, s.slots(g)-1, s.Now())

@@ -24,7 +24,7 @@ func ParseLimits(text, warmThroughput string, writers int) (map[Pool]Limits, err
 	n, err := fmt.Sscanf(text, "%d/%d %d/%d/%d %d/%d", &validation.Slots, &validation.PerTenant, &ingestion.Slots,
 		&ingestion.PerTenant, &ingestion.Most, &small.Slots, &small.PerTenant)
 	if err != nil {
-		return nil, fmt.Errorf("%q: %d of 7 numbers of slots: %w", text, n, err)
+		return nil, fmt.Errorf("SLOTS %q: %d of 7 numbers: %w", text, n, err)
 	}
 	if ingestion.Slots > 0 {
 		ingestion.Most = 0

@@ -65,57 +65,44 @@ func TestSmallBatches(t *testing.T) {
 	o.expectTold(large, small)
 }
 
-// The slots of an adapted pool become fewer while writes are refused, down to two, and more while batches wait, up to
-// the most; each change takes its time.
+// The slots of an adapted pool become more while batches wait and no write is refused, up to the most, and fewer while
+// writes are refused, down to the first number; each change takes its time.
 func TestAdaptedSlots(t *testing.T) {
 	o := newOffice(t, 3, 100)
-	o.Limits[admission.LargeValidation] = admission.Limits{Slots: 3, PerTenant: 100, Most: 4}
-	o.Limits[admission.LargeIngestion] = o.Limits[admission.LargeValidation]
+	o.Limits[admission.LargeIngestion] = admission.Limits{Slots: 2, PerTenant: 100, Most: 4}
 	now := time.Date(2026, 11, 26, 9, 0, 0, 0, time.UTC)
 	o.Now = func() time.Time { return now }
-	expect := func(when string, slots, used int) {
-		t.Helper()
-		l := errtest.Must(o.Load(t.Context(), admission.LargeIngestion, 0))(t)
-		difftest.Equal(t, when, admission.Load{Slots: slots, Used: used, Waiting: l.Waiting, Since: l.Since}, l)
-	}
 	var tickets []admission.Ticket
-	enter := func() {
+	enter := func(when string, slots, used int) {
+		t.Helper()
 		ticket := admissiontest.NewTicket("a", len(tickets))
 		ticket.Pool = admission.LargeIngestion
 		tickets = append(tickets, ticket)
 		o.enter(ticket)
+		l := errtest.Must(o.Load(t.Context(), admission.LargeIngestion, 0))(t)
+		difftest.Equal(t, when, admission.Load{Slots: slots, Used: used, Waiting: l.Waiting, Since: l.Since}, l)
 	}
-	for range 3 {
-		enter()
-	}
-	expect("as many batches as slots", 0, 3)
-	for range 4 {
-		enter()
-	}
-	expect("one waits", 4, 4)
+	enter("a slot is free", 0, 1)
+	enter("the last one is free", 0, 2)
+	enter("one waits", 3, 3)
+	enter("soon after a change", 3, 3)
+	now = now.Add(29 * time.Second)
+	enter("still soon", 3, 3)
+	now = now.Add(time.Second)
+	enter("after a while", 4, 4)
 	now = now.Add(time.Hour)
-	enter()
-	expect("there are no more", 4, 4)
+	enter("there are no more", 4, 4)
 	errtest.Fatal(t, o.ReportRefused(t.Context()))
 	for _, slots := range []int{3, 2, 2} {
 		now = now.Add(19 * time.Second)
-		enter()
-		expect("writes are refused", slots, 4)
+		enter("writes are refused", slots, 4)
 		now = now.Add(11 * time.Second)
 		errtest.Fatal(t, o.ReportRefused(t.Context()))
 	}
-	for range 3 {
-		errtest.Fatal(t, o.Leave(t.Context(), admission.Ingestion, batchOf(tickets[0])))
-		tickets = tickets[1:]
+	for _, ticket := range tickets[:3] {
+		errtest.Fatal(t, o.Leave(t.Context(), admission.Ingestion, batchOf(ticket)))
 	}
-	expect("three have left", 2, 2)
+	enter("three have left", 2, 2)
 	now = now.Add(20 * time.Second)
-	enter()
-	expect("no write was refused of late", 3, 3)
-	now = now.Add(29 * time.Second)
-	enter()
-	expect("soon after a change", 3, 3)
-	now = now.Add(time.Second)
-	enter()
-	expect("a while after it", 4, 4)
+	enter("no write was refused of late", 3, 3)
 }
