@@ -191,7 +191,7 @@ const (
 	mostPartitions = 16
 	// fewestInRound is the MinValue of the parameter RoundChunks.
 	fewestInRound = 8
-	maxWidth       = 40
+	maxWidth      = 40
 )
 
 // events returns how many events of the history some runs through the states take, by the number of items of each map,
