@@ -93,8 +93,9 @@ func (s *simulation) plan(b *batchRun, _ map[string]any, done func(any)) {
 	for round := range slices.Chunk(chunks, s.parameter("RoundChunks")) {
 		rounds = append(rounds, round)
 	}
-	done(map[string]any{"batch_id": string(b.ID), "chunks": chunks, "rounds": rounds, "partitions": make([]any, b.ranges),
-		"screening": []any{}, "widths": widths})
+	done(map[string]any{"batch_id": string(b.ID), "chunks": chunks, "rounds": rounds,
+		"partitions": make([]any, b.ranges),
+		"screening":  []any{}, "widths": widths})
 }
 
 // ingest stores what is left of a chunk. After its time it ends, and the next run goes on.

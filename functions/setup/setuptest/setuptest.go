@@ -78,7 +78,8 @@ func Init(ctx context.Context, program string) (took time.Duration, requests int
 // settings gives every setting a value, and services the one address.
 func settings(url string) []string {
 	given := map[string]string{
-		"LOG_LEVEL": "ERROR", "AWS_ENDPOINT_URL": url, "AWS_ENDPOINT_URL_S3": url, "MALWARE_SCAN": "guardduty", "SLOTS": "1/1 0/1/2 1/1",
+		"LOG_LEVEL": "ERROR", "AWS_ENDPOINT_URL": url, "AWS_ENDPOINT_URL_S3": url, "MALWARE_SCAN": "guardduty",
+		"SLOTS":                        "1/1 0/1/2 1/1",
 		"TRANSACTIONS_WARM_THROUGHPUT": "",
 		"CLAMD_ADDRESS":                "tcp://127.0.0.1:1", "ISSUER": "https://issuer.test",
 		"OUTBOUND_PRIVATE_RECEIVERS": "10.0.0.0/8",

@@ -29,7 +29,9 @@ func TestParseLimits(t *testing.T) {
 			admission.SmallValidation: small, admission.SmallIngestion: small,
 		}, limits)
 	}
-	for _, bad := range [][2]string{{"", ""}, {"10/5 7/3 30/4", ""}, {"10/5 7/3/x 30/4", ""}, {"1/1 0/1/2 1/1", "12000"}} {
+	for _, bad := range [][2]string{
+		{"", ""}, {"10/5 7/3 30/4", ""}, {"10/5 7/3/x 30/4", ""}, {"1/1 0/1/2 1/1", "12000"},
+	} {
 		errtest.Fails(t, bad[0], errtest.Of(admission.ParseLimits(bad[0], bad[1], 4)))
 	}
 }
