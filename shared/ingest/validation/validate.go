@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"sync"
 
 	"sluice/shared/ingest/chunk"
 	"sluice/shared/ingest/lineindex"
@@ -24,7 +25,7 @@ type ValidateInput struct {
 	// screened.
 	Names io.Writer
 	// IdentifiersKey is the key of the digests by which the lines are found (package lineindex), and Identifiers
-	// receives them; nil if they are not indexed.
+	// receives them, once the index is written; nil if they are not indexed.
 	IdentifiersKey *lineindex.Key
 	Identifiers    io.Writer
 }
@@ -58,8 +59,14 @@ type ValidateResult struct {
 // work files: findings (see findings.go) while it reads, and the index (see index.go) at the end. It writes nothing to
 // a file that would be empty.
 func ValidateChunk(ctx context.Context, in ValidateInput, findings, index io.Writer) (ValidateResult, error) {
-	return new(chunkValidator).validate(ctx, in, findings, index)
+	v := validators.Get().(*chunkValidator)
+	defer validators.Put(v)
+	return v.validate(ctx, in, findings, index)
 }
+
+// validators are idle. A function that validates one chunk after the other would otherwise allocate, clear and collect
+// their memory each time.
+var validators = sync.Pool{New: func() any { return new(chunkValidator) }}
 
 // chunkValidator validates one chunk at a time and keeps its memory for the next one.
 type chunkValidator struct {
@@ -90,6 +97,7 @@ func (v *chunkValidator) validate(
 	v.index.reset(in.DigestKey)
 	v.names.reset(in.DigestKey)
 	v.identifiers.Reset(in.IdentifiersKey, end-start)
+	defer v.findings.reset(io.Discard) // keeps no file
 	if err := v.readLines(ctx, in.ChunkInput); err != nil {
 		return ValidateResult{}, err
 	}

@@ -89,7 +89,7 @@ func (w *Writer) ReadFrom(r io.Reader) (int64, error) {
 		return w.size - start, err
 	}
 	missing := int64(0) // in the part that has been begun
-	if n := int64(w.buf.Len()); n > 0 && n < minPartBytes {
+	if n := int64(w.buffered()); n > 0 && n < minPartBytes {
 		missing = minPartBytes - n
 	}
 	if section.to-section.from >= missing+minPartBytes {
@@ -116,7 +116,7 @@ func (w *Writer) copySection(s *Section, missing int64) error {
 			return err
 		}
 	}
-	if w.err == nil && w.buf.Len() > 0 {
+	if w.err == nil && w.buffered() > 0 {
 		w.err = w.sendPart()
 	}
 	if w.err == nil {

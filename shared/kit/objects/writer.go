@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
@@ -24,7 +25,8 @@ type Writer struct {
 	ctx    context.Context
 	bucket *Bucket
 	key    string
-	buf    bytes.Buffer
+	// buf has the bytes that have not been sent; nil if there were none.
+	buf *bytes.Buffer
 	// upload is the ID of the multipart upload; nil before the first part.
 	upload *string
 	parts  []*types.CompletedPart
@@ -60,6 +62,34 @@ func (b *Bucket) StoreObject(ctx context.Context, key string, write func(io.Writ
 	return Info{ETag: w.etag, Version: w.version, Size: w.size}, err
 }
 
+// buffers are idle. They take as much memory as the objects of the latest few writers, or parts of them.
+var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+// Grow prepares for n more bytes, so that their copies are made in one piece.
+func (w *Writer) Grow(n int) {
+	if w.buf == nil {
+		w.buf = buffers.Get().(*bytes.Buffer)
+	}
+	w.buf.Grow(max(min(n, partSize-w.buf.Len()), 0))
+}
+
+// buffered returns the number of bytes that have not been sent.
+func (w *Writer) buffered() int {
+	if w.buf == nil {
+		return 0
+	}
+	return w.buf.Len()
+}
+
+// releaseBuffer lets another writer use the memory, which nothing reads any more.
+func (w *Writer) releaseBuffer() {
+	if w.buf != nil {
+		w.buf.Reset()
+		buffers.Put(w.buf)
+		w.buf = nil
+	}
+}
+
 // Size returns the number of bytes written so far.
 func (w *Writer) Size() int64 { return w.size }
 
@@ -68,6 +98,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 	if w.err != nil {
 		return 0, w.err
 	}
+	w.Grow(0)
 	written := 0
 	for written < len(p) {
 		n := min(len(p)-written, partSize-w.buf.Len())
@@ -127,7 +158,8 @@ func (w *Writer) Close() error {
 	if w.err != nil {
 		return errors.Join(w.err, w.Abort())
 	}
-	w.upload = nil // nothing is left to abort
+	w.upload = nil    // nothing is left to abort
+	w.releaseBuffer() // storage has taken all of it, so that no failed request may still read it
 	w.err = errors.New("write object: closed")
 	return nil
 }
@@ -143,6 +175,7 @@ func (w *Writer) CommitIfWritten() (string, error) {
 
 func (w *Writer) finish() error {
 	if w.upload == nil {
+		w.Grow(0)
 		out, err := w.bucket.client.PutObject(w.ctx, &s3.PutObjectInput{
 			Bucket: &w.bucket.name, Key: &w.key, Body: bytes.NewReader(w.buf.Bytes()),
 		})
@@ -152,7 +185,7 @@ func (w *Writer) finish() error {
 		w.etag, w.version = aws.ToString(out.ETag), versionOf(out.VersionId)
 		return nil
 	}
-	if w.buf.Len() > 0 {
+	if w.buffered() > 0 {
 		if err := w.sendPart(); err != nil {
 			return err
 		}
