@@ -136,9 +136,9 @@ const (
 	// batchReads and chunkReads are read units. chunkRowsInUnit is how many rows of chunks one of them reads: each run
 	// of Reconcile, Verdict and Close read them all.
 	batchReads, chunkReads, chunkRowsInUnit = 28, 8, 12
-	// batchPuts are the tag, the report and its summary, and the upload. Each chunk has an index and its
-	// identifiers.
-	batchPuts, chunkPuts = 4, 2
+	// batchPuts are the tag, the report and its summary, and the upload. Each chunk has an index, with
+	// its identifiers behind it.
+	batchPuts, chunkPuts = 4, 1
 	// chunkGets are two for each of two readings of a chunk, as its last line ends in the next one, and one for each
 	// section of its index. The two that the last chunk saves are those of the scan. Three read its identifiers, of
 	// which streamLines lines have one more. headGets reads the first bytes of the upload, by which a packed one is

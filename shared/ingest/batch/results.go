@@ -32,9 +32,10 @@ type ValidateResult struct {
 	// NamesKey names the work file of the names of unknown entities; empty if there are none or they are not screened.
 	// NamesSections are its validation.Sections; empty if a release committed the result that kept none.
 	NamesKey, NamesSections string
-	// IdentifiersKey names the work file of the identifiers of the lines (package lineindex); empty if no line has one,
-	// or a release committed the result that did not index lines.
-	IdentifiersKey string
+	// IdentifiersKey names the work file that has the identifiers of the lines (package lineindex) from
+	// IdentifiersOffset on; empty if no line has one, or a release committed the result that did not index lines.
+	IdentifiersKey    string
+	IdentifiersOffset int64
 }
 
 // ReconcileResult is the committed result of reconciling one partition.

@@ -13,8 +13,9 @@ import (
 
 // Chunk is the work file of a chunk of a batch.
 type Chunk struct {
-	// Key is the key in Work; "" for a chunk without identifiers.
-	Key string
+	// Key is the key in Work, and Offset where the identifiers begin in the file; "" for a chunk without identifiers.
+	Key    string
+	Offset int64
 	// FirstLine is the number in the file of the chunk's first line, from 1.
 	FirstLine int64
 	// IsRejected reports whether a line of the chunk, counted from 0, is rejected; nil if that is not known.
@@ -81,7 +82,7 @@ func openChunks(ctx context.Context, work Files, chunks []Chunk) ([]*chunkInput,
 	g.SetLimit(concurrentReads)
 	for _, in := range inputs {
 		g.Go(func() error {
-			header, err := readRange(ctx, work, in.Key, 0, chunkHeaderBytes)
+			header, err := readRange(ctx, work, in.Key, in.Offset, in.Offset+chunkHeaderBytes)
 			if err != nil {
 				return fmt.Errorf("read work file: %w", err)
 			}
@@ -110,7 +111,7 @@ func openChunks(ctx context.Context, work Files, chunks []Chunk) ([]*chunkInput,
 // stream returns the entries of the chunk as those of the batch.
 func (in *chunkInput) stream(work Files) *stream {
 	shift := uint64(in.base) << kindBits
-	return &stream{files: work, key: in.Key, offset: chunkHeaderBytes, to: in.entries,
+	return &stream{files: work, key: in.Key, offset: in.Offset + chunkHeaderBytes, to: in.entries,
 		place: func(place uint64) (uint64, bool, error) {
 			if place>>kindBits >= uint64(in.records) {
 				return 0, false, fmt.Errorf("%w: %s has no record %d", ErrCorrupt, in.Key, place>>kindBits)
@@ -169,4 +170,6 @@ func (x *Indexer) copyChunk(ctx context.Context, out *bufio.Writer, in *chunkInp
 }
 
 // recordsStart returns where the records begin in the work file.
-func (in *chunkInput) recordsStart() int64 { return chunkHeaderBytes + in.entries*entryBytes }
+func (in *chunkInput) recordsStart() int64 {
+	return in.Offset + chunkHeaderBytes + in.entries*entryBytes
+}

@@ -61,7 +61,8 @@ type Collector struct {
 	entries []entry
 	sorted  []entry
 	// ends are where the buckets of sort end.
-	ends []int
+	ends    []int
+	encoded []byte
 }
 
 // Reset begins a chunk of a size in bytes. With a nil key nothing is collected.
@@ -110,7 +111,12 @@ func (c *Collector) WriteTo(w io.Writer) (int64, error) {
 		return 0, nil
 	}
 	c.sort()
-	b := binary.LittleEndian.AppendUint32([]byte(chunkMagic), uint32(len(c.sorted)))
+	size := chunkHeaderBytes + len(c.sorted)*entryBytes + len(c.records)
+	if g, ok := w.(interface{ Grow(n int) }); ok {
+		g.Grow(size)
+	}
+	b := slices.Grow(c.encoded[:0], chunkHeaderBytes+blockEntries*entryBytes)
+	b = binary.LittleEndian.AppendUint32(append(b, chunkMagic...), uint32(len(c.sorted)))
 	b = binary.LittleEndian.AppendUint64(b, uint64(len(c.records)))
 	for entries := range slices.Chunk(c.sorted, blockEntries) {
 		for _, e := range entries {
@@ -121,13 +127,14 @@ func (c *Collector) WriteTo(w io.Writer) (int64, error) {
 		}
 		b = b[:0]
 	}
+	c.encoded = b
 	_, err := w.Write(c.records)
-	return int64(chunkHeaderBytes + len(c.sorted)*entryBytes + len(c.records)), err
+	return int64(size), err
 }
 
 // sort sorts the entries: by the highest bits of their digests into buckets of a few, and then within these.
 func (c *Collector) sort() {
-	shift := 64 - min(bits.Len(uint(len(c.entries)/4)), maxBucketBits)
+	shift := 64 - min(bits.Len(uint(len(c.entries)/bucketEntries)), maxBucketBits)
 	c.ends = slices.Grow(c.ends[:0], 1<<(64-shift))[:1<<(64-shift)]
 	clear(c.ends)
 	for _, e := range c.entries {
@@ -144,10 +151,30 @@ func (c *Collector) sort() {
 	}
 	start := 0
 	for _, end := range c.ends {
-		slices.SortFunc(c.sorted[start:end], compareEntries)
+		sortBucket(c.sorted[start:end])
 		start = end
 	}
 }
 
-// maxBucketBits bounds the memory of sort.
-const maxBucketBits = 16
+// sortBucket sorts entries whose places are in order. Few are sorted by insertion, which a call for each comparison
+// would make several times as slow.
+func sortBucket(entries []entry) {
+	if len(entries) > 4*bucketEntries {
+		slices.SortFunc(entries, compareEntries)
+		return
+	}
+	for i := 1; i < len(entries); i++ {
+		e, j := entries[i], i
+		for ; j > 0 && e.digest < entries[j-1].digest; j-- {
+			entries[j] = entries[j-1]
+		}
+		entries[j] = e
+	}
+}
+
+const (
+	// bucketEntries is about how many entries are in a bucket.
+	bucketEntries = 4
+	// maxBucketBits bounds the memory of sort.
+	maxBucketBits = 16
+)

@@ -79,10 +79,11 @@ func (f *fixture) writeChunks(t testing.TB, name string, chunks [][]line) (writt
 		for n, ids := range lines {
 			c.Add(int64(n), resultOf(ids))
 		}
-		out := lineindex.Chunk{Key: fmt.Sprintf("work/%s/%d", name, i), FirstLine: first}
+		// The identifiers are behind something else, except for those of the first chunk.
+		out := lineindex.Chunk{Key: fmt.Sprintf("work/%s/%d", name, i), Offset: int64(7 * i), FirstLine: first}
 		first += int64(len(lines))
-		var b bytes.Buffer
-		size := errtest.Must(c.WriteTo(&b))(t)
+		b := bytes.NewBuffer(make([]byte, out.Offset))
+		size := errtest.Must(c.WriteTo(b))(t)
 		if size == 0 {
 			out.Key = ""
 		} else {

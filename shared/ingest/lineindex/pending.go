@@ -79,7 +79,8 @@ func ChunksOf(ctx context.Context, chunks []batch.Chunk, accepted Accepted) ([]C
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(concurrentReads)
 	for i, c := range chunks {
-		files[i] = Chunk{Key: c.Validated.IdentifiersKey, FirstLine: counts.FirstLine(i)}
+		files[i] = Chunk{Key: c.Validated.IdentifiersKey, Offset: c.Validated.IdentifiersOffset,
+			FirstLine: counts.FirstLine(i)}
 		if c.Settled == nil || c.Settled.Skipped || files[i].Key == "" {
 			continue // its lines were not judged to the end, or have no identifiers
 		}

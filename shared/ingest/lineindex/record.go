@@ -16,6 +16,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"unicode"
+	"unicode/utf8"
 
 	"sluice/shared/ingest/transaction"
 )
@@ -130,8 +131,19 @@ func recordBytes(b []byte) (int, error) {
 
 // normalize returns the form of an identifier that is indexed: the UUIDs of requests are equal in any case of letters.
 func normalize(k Kind, id []byte) []byte {
-	if k == Request && bytes.ContainsFunc(id, unicode.IsUpper) {
+	if k == Request && mayHaveUpperCase(id) && bytes.ContainsFunc(id, unicode.IsUpper) {
 		return bytes.ToLower(id)
 	}
 	return id
+}
+
+// mayHaveUpperCase reports whether a byte of a text lacks the bit 0x20, which digits, hyphens and lower-case letters
+// have, or is not ASCII. It is several times as fast as to look at letters.
+func mayHaveUpperCase(id []byte) bool {
+	all, any := byte(0xff), byte(0)
+	for _, c := range id {
+		all &= c
+		any |= c
+	}
+	return all&0x20 == 0 || any >= utf8.RuneSelf
 }

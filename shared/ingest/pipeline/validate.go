@@ -12,8 +12,8 @@ import (
 )
 
 // Validate is the step of the state ValidateChunk, the first pass: it reads the lines of one chunk, judges each by
-// itself, and commits the keys of its work files: the findings, the index of digests and entity references, the
-// identifiers by which lines are found and, if they are screened, the names of unknown entities.
+// itself, and commits the keys of its work files: the findings, the index of digests and entity references with the
+// identifiers by which lines are found behind it and, if they are screened, the names of unknown entities.
 type Validate struct {
 	Batches batch.JobStore
 	Uploads uploads
@@ -49,15 +49,12 @@ func (s *Validate) run(ctx context.Context, in ChunkInput) error {
 	names := s.Work.Create(ctx, j.chunkWorkKey(in.Index, attempt, "names"))
 	defer names.Abort()
 
-	identifiers := s.Work.Create(ctx, j.chunkWorkKey(in.Index, attempt, "identifiers"))
-	defer identifiers.Abort()
-
-	key, err := s.Keys.Make(ctx, j.Tenant)
+	tenantKey, err := s.Keys.Make(ctx, j.Tenant)
 	if err != nil {
 		return err
 	}
 	input := validation.ValidateInput{ChunkInput: j.chunkInput(in.Index, s.Uploads), DigestKey: j.DigestKey,
-		IdentifiersKey: &key, Identifiers: identifiers}
+		IdentifiersKey: &tenantKey, Identifiers: index}
 	if j.Screening != nil {
 		input.Names = names
 	}
@@ -74,13 +71,17 @@ func (s *Validate) run(ctx context.Context, in ChunkInput) error {
 	if result.FindingsKey, err = findings.CommitIfWritten(); err != nil {
 		return err
 	}
-	if result.IndexKey, err = index.CommitIfWritten(); err != nil {
+	key, err := index.CommitIfWritten()
+	if err != nil {
 		return err
+	}
+	if r.IndexBytes > 0 {
+		result.IndexKey = key
+	}
+	if index.Size() > r.IndexBytes {
+		result.IdentifiersKey, result.IdentifiersOffset = key, r.IndexBytes
 	}
 	if result.NamesKey, err = names.CommitIfWritten(); err != nil {
-		return err
-	}
-	if result.IdentifiersKey, err = identifiers.CommitIfWritten(); err != nil {
 		return err
 	}
 	_, err = s.Batches.CommitValidated(ctx, in.ID, in.Index, result)

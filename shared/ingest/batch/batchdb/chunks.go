@@ -218,7 +218,8 @@ type (
 		MinReportBytes int64  `dynamodbav:"MinReportBytes,omitempty"`
 		NamesKey       string `dynamodbav:"NamesKey,omitempty"`
 
-		IdentifiersKey string `dynamodbav:"IdentifiersKey,omitempty"`
+		IdentifiersKey    string `dynamodbav:"IdentifiersKey,omitempty"`
+		IdentifiersOffset int64  `dynamodbav:"IdentifiersOffset,omitempty"`
 
 		IndexSections []byte `dynamodbav:"IndexSections,omitempty"`
 		NamesSections []byte `dynamodbav:"NamesSections,omitempty"`
@@ -267,7 +268,7 @@ func newValidatedRow(r batch.ValidateResult) validatedRow {
 		Lines: r.Lines, Transactions: r.Transactions, Invalid: r.Invalid, Bytes: r.Bytes, FindingsKey: r.FindingsKey,
 		IndexKey: r.IndexKey, IndexSections: sectionsAttribute(r.IndexSections), MinReportBytes: r.MinReportBytes,
 		NamesKey: r.NamesKey, NamesSections: sectionsAttribute(r.NamesSections),
-		IdentifiersKey: r.IdentifiersKey,
+		IdentifiersKey: r.IdentifiersKey, IdentifiersOffset: r.IdentifiersOffset,
 	}
 }
 
@@ -276,7 +277,7 @@ func (r validatedRow) result() batch.ValidateResult {
 		Lines: r.Lines, Transactions: r.Transactions, Invalid: r.Invalid, Bytes: r.Bytes, FindingsKey: r.FindingsKey,
 		IndexKey: r.IndexKey, IndexSections: string(r.IndexSections), MinReportBytes: r.MinReportBytes,
 		NamesKey: r.NamesKey, NamesSections: string(r.NamesSections),
-		IdentifiersKey: r.IdentifiersKey,
+		IdentifiersKey: r.IdentifiersKey, IdentifiersOffset: r.IdentifiersOffset,
 	}
 }
 

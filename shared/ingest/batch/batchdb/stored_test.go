@@ -52,7 +52,8 @@ func TestStoredBatches(t *testing.T) {
 		want = errtest.Must(s.Apply(ctx, b.ID, c))(t)
 	}
 	validated := batch.ValidateResult{Lines: 10, Transactions: 9, Invalid: 1, Bytes: 100, FindingsKey: "findings",
-		IndexKey: "index", IndexSections: "\x01\x80\x02", MinReportBytes: 150, NamesKey: "names", NamesSections: "\x04"}
+		IndexKey: "index", IndexSections: "\x01\x80\x02", MinReportBytes: 150, NamesKey: "names", NamesSections: "\x04",
+		IdentifiersKey: "index", IdentifiersOffset: 77}
 	settled := batch.SettleResult{FirstLine: 11, Accepted: 7, Invalid: 2, AcceptedKey: "accepted", ReportKey: "report",
 		ReportBytes: 12,
 		SummaryKey:  "summary", ShortBytes: 5, CSVKey: "csv", CSVBytes: 14, CSVShortBytes: 6, RejectedKey: "rejected",

@@ -14,7 +14,8 @@ func testChunks(t *testing.T, s batch.Store) {
 	c := errtest.Must(s.Chunk(t.Context(), id, 7))(t)
 	difftest.Equal(t, "Chunk without results: chunk", batch.Chunk{Index: 7}, c)
 	validated := batch.ValidateResult{Lines: 10, Transactions: 9, Invalid: 1, Bytes: 100, FindingsKey: "f",
-		IndexKey: "i", IndexSections: "\x01\x80\x02", NamesSections: "\x03"}
+		IndexKey: "i", IndexSections: "\x01\x80\x02", NamesSections: "\x03",
+		IdentifiersKey: "i", IdentifiersOffset: 1 << 33}
 	for _, r := range []batch.ValidateResult{validated, {Lines: 99}} {
 		difftest.Equal(t, fmt.Sprintf("CommitValidated(%+v)", r), validated,
 			errtest.Must(s.CommitValidated(t.Context(), id, 7, r))(t))

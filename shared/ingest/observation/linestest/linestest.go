@@ -113,15 +113,16 @@ func (v *validator) chunkInput(index int) validation.ChunkInput {
 
 func (v *validator) validate() {
 	for i := range v.batch.Plan.Count() {
-		var findings, index, identifiers bytes.Buffer
+		var findings, index bytes.Buffer
 		r, err := validation.ValidateChunk(v.t.Context(), validation.ValidateInput{
 			ChunkInput: v.chunkInput(i), DigestKey: v.batch.DigestKey, IdentifiersKey: &v.key,
-			Identifiers: &identifiers}, &findings, &index)
+			Identifiers: &index}, &findings, &index)
 		v.check(err)
+		indexKey := v.store(index.Bytes(), "%d.index", i)
 		v.chunks = append(v.chunks, batch.Chunk{Index: i, Validated: &batch.ValidateResult{
 			Lines: r.Lines, Transactions: r.Transactions, Bytes: r.Bytes, IndexSections: string(r.IndexSections),
-			FindingsKey: v.store(findings.Bytes(), "%d.findings", i), IndexKey: v.store(index.Bytes(), "%d.index", i),
-			IdentifiersKey: v.store(identifiers.Bytes(), "%d.identifiers", i),
+			FindingsKey: v.store(findings.Bytes(), "%d.findings", i), IndexKey: indexKey,
+			IdentifiersKey: indexKey, IdentifiersOffset: r.IndexBytes,
 		}})
 	}
 }
