@@ -362,11 +362,12 @@ ELF_x86_64 := 3e
 program = $(shell sed -n '/^  $(1)Function:/,/Metadata:/s/.* Program: \([a-z]*\).*/\1/p' template.yaml)
 lower_case = $(shell echo '$(1)' | tr '[:upper:]' '[:lower:]')
 
+# The same sources give the same program, in whichever commit, so that a deployment changes only the functions that changed.
 build-%Function:
 	@[ -n "$(ELF_$(ARCH))" ] || { echo "ARCH=$(ARCH) is not known: export ARCH=arm64 or ARCH=x86_64." >&2; exit 1; }
 	@given=$$(tools/samarch.sh $$PPID); [ "$${given:-$(ARCH)}" = "$(ARCH)" ] || { \
 		echo "SAM is given Arch=$$given, but make builds for $(ARCH): export ARCH=$$given." >&2; exit 1; }
-	@GOOS=linux GOARCH=$(if $(filter x86_64,$(ARCH)),amd64,$(ARCH)) $(STATIC) \
+	@GOOS=linux GOARCH=$(if $(filter x86_64,$(ARCH)),amd64,$(ARCH)) $(STATIC) -buildvcs=false \
 		-o "$(ARTIFACTS_DIR)/bootstrap" ./functions/$(or $(call program,$*),$(call lower_case,$*))
 	@[ "$$(od -An -tx1 -j18 -N1 "$(ARTIFACTS_DIR)/bootstrap" | tr -d ' ')" = "$(ELF_$(ARCH))" ] || { \
 		echo "The program of $*Function is not one for $(ARCH)." >&2; rm -f "$(ARTIFACTS_DIR)/bootstrap"; exit 1; }
