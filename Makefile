@@ -193,9 +193,10 @@ test-e2e: build
 test-duckdb: build bin/tools/duckdb/installed
 	go test -vet=off -count=1 $(VERIFY_TAG) -run 'DuckDB|Parquet|VersionsSideBySide' ./shared/ingest/export/parquetfile ./e2e
 
-# The functions and programs for the processor that this machine does not have, and the programs that SAM is given for both.
+# The functions and programs for the processor that this machine does not have, and the programs that SAM is given: for both, and the
+# same of the same sources.
 architectures:
-	go test -vet=off -count=1 $(VERIFY_TAG) -run 'TestSAMBuilds$$' ./internal/repotest
+	go test -vet=off -count=1 $(VERIFY_TAG) -run 'TestSAMBuilds(TheSame.*)?$$' ./internal/repotest
 	GOARCH=$(if $(filter arm64,$(MACHINE)),amd64,arm64) go build ./functions/... ./cmd/... ./local/...
 	GOOS=darwin go vet ./cmd/...
 
