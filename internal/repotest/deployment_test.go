@@ -1,6 +1,7 @@
 package repotest
 
 import (
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -103,5 +104,29 @@ func TestResourcesOutliveTheStack(t *testing.T) {
 	}
 	if kept < 15 {
 		t.Errorf("found %d tables, buckets and keys, want at least 15", kept)
+	}
+}
+
+// Names of resources begin with the partition, which is another one in China and in GovCloud. Packages whose folders
+// begin with "fake" or end in "test" are for tests, and the local cloud is the partition aws.
+func TestNothingNamesThePartition(t *testing.T) {
+	read := 0
+	for _, name := range filesNamed(t, "*.go", "*.yaml", "*.asl.json") {
+		top, _, isBelow := strings.Cut(name, "/")
+		folder := path.Base(path.Dir(name))
+		isDeployed := !isBelow || slices.Contains([]string{"client", "cmd", "functions", "shared", "statemachine"}, top)
+		isTest := strings.HasSuffix(strings.TrimSuffix(name, ".go"), "_test") || strings.HasSuffix(folder, "test") ||
+			strings.HasPrefix(folder, "fake")
+		if !isDeployed || isTest {
+			continue
+		}
+		read++
+		if text := string(readFile(t, name)); strings.Contains(text, "arn:aws:") {
+			t.Errorf("%s names the partition aws: write ${AWS::Partition} in the template, ${Partition} in a "+
+				"definition", name)
+		}
+	}
+	if read < 300 {
+		t.Errorf("read %d files, want at least 300", read)
 	}
 }

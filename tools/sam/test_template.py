@@ -153,6 +153,7 @@ class Expanded(unittest.TestCase):
             substitutions = machine["Properties"]["DefinitionSubstitutions"]
             definition = (ROOT / machine["Properties"]["DefinitionS3Location"]["Key"]).read_text()
             self.assertEqual(set(re.findall(r"\$\{(\w+)\}", definition)), set(substitutions), name)
+            self.assertEqual(substitutions.pop("Partition"), {"Ref": "AWS::Partition"}, name)
             for value in substitutions.values():
                 self.assertLessEqual(mentions(value), set(versions), f"{name} names {value}, which is no version")
 
