@@ -24,7 +24,7 @@ func TestSAMBuildsTheSameProgramOfTheSameSources(t *testing.T) {
 		sums = append(sums, buildSum(t, clone))
 		readme := filepath.Join(clone, "README.md")
 		errtest.Fatal(t, os.WriteFile(readme, []byte("# Changed\n"), 0o600))
-		run(t, clone, "git", "-c", "user.name=x", "-c", "user.email=x@example.com", "commit", "-qam", "Change README.md")
+		run(t, clone, "git", "-c", "user.name=x", "-c", "user.email=x@example.com", "commit", "-qam", "Change a page")
 		sums = append(sums, buildSum(t, clone))
 	}
 	for _, sum := range sums[1:] {
