@@ -7,18 +7,12 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 
 	"sluice/functions/setup"
-	"sluice/shared/ingest/batch/batchdb"
+	"sluice/functions/setup/stepsetup"
 	"sluice/shared/ingest/pipeline"
 	"sluice/shared/kit/metric"
 )
 
 func main() {
 	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "BUCKET_UPLOADS", "BUCKET_WORK")
-	lambda.Start(pipeline.Measured(env.Metrics, metric.Settle, (&pipeline.Settle{
-		Batches:    batchdb.New(env.DynamoDB(), env.BatchesTable).Audited(env.Audit),
-		Uploads:    env.Uploads(),
-		Work:       env.Work(),
-		NewAttempt: pipeline.NewAttempt,
-		Log:        env.Log,
-	}).Run))
+	lambda.Start(pipeline.Measured(env.Metrics, metric.Settle, stepsetup.NewSettle(env).Run))
 }

@@ -7,8 +7,7 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 
 	"sluice/functions/setup"
-	"sluice/functions/setup/indexsetup"
-	"sluice/shared/ingest/batch/batchdb"
+	"sluice/functions/setup/stepsetup"
 	"sluice/shared/ingest/pipeline"
 	"sluice/shared/kit/metric"
 )
@@ -16,12 +15,5 @@ import (
 func main() {
 	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "BUCKET_UPLOADS", "BUCKET_WORK", "TABLE_INDEX",
 		"SECRETS_KEY_ID")
-	lambda.Start(pipeline.Measured(env.Metrics, metric.Validate, (&pipeline.Validate{
-		Batches:    batchdb.New(env.DynamoDB(), env.BatchesTable).Audited(env.Audit),
-		Uploads:    env.Uploads(),
-		Work:       env.Work(),
-		Keys:       indexsetup.NewKeys(env),
-		NewAttempt: pipeline.NewAttempt,
-		Log:        env.Log,
-	}).Run))
+	lambda.Start(pipeline.Measured(env.Metrics, metric.Validate, stepsetup.NewValidate(env).Run))
 }

@@ -212,6 +212,13 @@ func (w *testBatch) run() batch.Batch {
 	input := pipeline.BatchInput{ID: w.id}
 	runThrice(w, "admit", w.admit.Run, w.ticket(admission.Validation))
 	plan := runThrice(w, "plan", w.plan.Run, input)
+	if plan.IsProcessedWhole {
+		if !runThrice(w, "process", w.process().Run, input).Done {
+			w.t.Error("the batch is not processed")
+		}
+		runThrice(w, "index", w.index.Run, input)
+		return w.current()
+	}
 	for _, i := range plan.Chunks {
 		runThrice(w, "validate", w.validate.Run, pipeline.ChunkInput{ID: w.id, Index: i})
 	}
@@ -241,6 +248,16 @@ func (w *testBatch) run() batch.Batch {
 	}
 	runThrice(w, "index", w.index.Run, input)
 	return w.current()
+}
+
+// process returns the step that runs the others.
+func (w *testBatch) process() *pipeline.Process {
+	w.verdict.Slots, w.close.Slots = pipeline.HeldSlot{}, pipeline.HeldSlot{}
+	return &pipeline.Process{
+		Batches: w.batches, Validate: w.validate.Run, Digest: w.digest.Run, Reconcile: w.reconcile.Run,
+		Settle: w.settle.Run, Verdict: w.verdict.Run, Ingest: w.ingest.Run, Close: w.close.Run, Slots: w.slots,
+		Log: slog.New(slog.DiscardHandler),
+	}
 }
 
 // ticket returns the input of the state that waits for a slot of a stage.

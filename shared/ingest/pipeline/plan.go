@@ -41,7 +41,10 @@ type PlanOutput struct {
 	Partitions []PartitionRange `json:"partitions"`
 	// Screening are the partitions whose names are screened; empty if they are not.
 	Screening []PartitionRange `json:"screening"`
-	Widths    Widths           `json:"widths"`
+	// IsProcessedWhole means that one run of Process is to bring the batch to its end: its file is one chunk, and its
+	// names are not screened.
+	IsProcessedWhole bool   `json:"whole"`
+	Widths           Widths `json:"widths"`
 	// Concurrency is the width of all states in an execution of a release that had one for all.
 	Concurrency int `json:"concurrency"`
 }
@@ -97,6 +100,7 @@ func (s *Plan) run(ctx context.Context, id batch.ID) (PlanOutput, error) {
 	if j.Screening != nil {
 		out.Screening = out.Partitions
 	}
+	out.IsProcessedWhole = len(out.Chunks) == 1 && j.Screening == nil
 	for i := range out.Chunks {
 		out.Chunks[i] = i
 	}

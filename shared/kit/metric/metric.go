@@ -118,6 +118,7 @@ const (
 	Settle    Step = "settle"
 	Verdict   Step = "verdict"
 	Admit     Step = "admit"
+	Process   Step = "process"
 	Ingest    Step = "ingest"
 	Close     Step = "close"
 	Export    Step = "export"
