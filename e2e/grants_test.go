@@ -22,6 +22,8 @@ import (
 // some. Any other grant that nothing uses is too much: take it out of the template, or add the test that needs it.
 var grantsAllowedUnused = map[string]string{
 	"sluice-validate WriteWork s3:AbortMultipartUpload":     abortsAfterFailure,
+	"sluice-process Work s3:AbortMultipartUpload":           abortsAfterFailure,
+	"sluice-process WriteReports s3:AbortMultipartUpload":   abortsAfterFailure,
 	"sluice-reconcile Work s3:AbortMultipartUpload":         abortsAfterFailure,
 	"sluice-screennames Work s3:AbortMultipartUpload":       abortsAfterFailure,
 	"sluice-settle Work s3:AbortMultipartUpload":            abortsAfterFailure,

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -52,15 +53,19 @@ func TestAnnouncementsSurviveKills(t *testing.T) {
 	cloud.killRepeatedRequests()
 	cloud.setTenant("parquet=true")
 	valid := func() []byte { return jsonLines(validLine()) }
+	validChunks := func() []byte { return jsonLines(validLine(), validLine()) }
 	invalid := func() []byte { return jsonLines(validLine().withModification("currency", "E")) }
+	invalidChunks := func() []byte { return slices.Concat(invalid(), valid()) }
 	var runs killRuns
 	t.Cleanup(func() { t.Log(runs.table()) })
 	for _, a := range []announcedEnd{
-		{"close", "close", "PROCESSED", valid},
+		{"process", "process", "PROCESSED", valid},
+		{"process of an invalid file", "process", "VALIDATION_FAILED", invalid},
+		{"close", "close", "PROCESSED", validChunks},
 		{"announce", "announce", "PROCESSED", valid},
 		{"export", "export", "PROCESSED", valid},
 		{"index", "index", "PROCESSED", valid},
-		{"verdict", "verdict", "VALIDATION_FAILED", invalid},
+		{"verdict", "verdict", "VALIDATION_FAILED", invalidChunks},
 		{"scan", "scan", "ERROR", func() []byte { return []byte(eicar) }},
 		{"scan of a packed file", "scan", "PROCESSED", func() []byte { return packGzip(t, valid()) }},
 		{"close after a failure", "close", "ERROR", nil},
@@ -78,7 +83,7 @@ func (c killing) killAtEachCall(t *testing.T, a announcedEnd, runs *killRuns) {
 	require(t, calls != 0, "%s makes no calls", a.function)
 	for i := range 2 * calls {
 		kill := killRule{Function: a.function, Call: i/2 + 1, After: i%2 == 1}
-		if a.status == "PROCESSED" && a.function == "scan" && !kill.After {
+		if a.status != "ERROR" && (a.function == "scan" || a.function == "process") && !kill.After {
 			continue // it makes many calls, and to be killed before one is as to be killed after the one before
 		}
 		t.Run(fmt.Sprintf("call %d after %v", kill.Call, kill.After), func(t *testing.T) {

@@ -59,7 +59,7 @@ func TestSAMInvoke(t *testing.T) {
 	s.replacements[sampleTaskToken] = taskTokenOf(t, s.waitForInvocation("sluice-admit", u.BatchID))
 	s.invoke("admit", "{}")
 	s.waitForInvocation("sluice-plan", u.BatchID)
-	s.invoke("plan", `"chunks":[0]`, `"partitions":[{"first":0,"end":16}`)
+	s.invoke("plan", `"chunks":[0]`, `"partitions":[{"first":0,"end":16}`, `"whole":true`)
 	s.invoke("validate", "{}")
 	s.run("digest", map[string]string{"batch_id": u.BatchID}, "{}")
 	s.invoke("reconcile", "{}")
@@ -67,6 +67,7 @@ func TestSAMInvoke(t *testing.T) {
 	s.invoke("verdict", `"ingest":true`)
 	s.invoke("ingest", `{"done":true}`)
 	s.run("close", map[string]string{"batch_id": u.BatchID}, "{}")
+	s.invoke("process", `{"done":true}`) // it finds that all of these have run
 	s.invoke("announce", "{}")
 	s.invoke("export", "{}")
 	s.invoke("index", "{}")

@@ -153,12 +153,15 @@ const (
 	// exportGets are those for each chunk; the last one saves one. The chunks' rows are read once more.
 	exportWrites, exportGets = 9, 2
 	// batchTransitions, chunkTransitions and roundTransitions are those of the state machine, without retries.
-	batchTransitions, chunkTransitions, roundTransitions = 13, 5, 2
+	batchTransitions, chunkTransitions, roundTransitions = 14, 5, 2
 	// roundChunks is the default of RoundChunks.
 	roundChunks = 32
 	// batchRuns and chunkRuns are the functions that the state machine runs, eventRuns the scan, the announcement and
 	// the index.
 	batchRuns, chunkRuns, eventRuns = 6, 3, 3
+	// wholeTransitions and wholeRuns are those of a batch that one run processes, because its file is one chunk. It
+	// needs one slot, and wholeReads fewer read units.
+	wholeTransitions, wholeRuns, wholeReads = 6, 3, 8
 	// rangeBytes is how much of a file one run of Reconcile justifies.
 	rangeBytes = 64 << 20
 	// digestPartBytes is how much of a file each request of its digest reads.
@@ -232,6 +235,11 @@ func UsageOf(l Load) Usage {
 		Gets:        n*(headGets+chunkGets*c+streams+math.Ceil(float64(size)/digestPartBytes)) + merges*mergeGets,
 		Transitions: n * (batchTransitions + chunkTransitions*c + r + roundTransitions*rounds),
 		MachineRuns: n * (batchRuns + chunkRuns*c + r + rounds - 1),
+	}
+	if chunks == 1 {
+		u.Transitions, u.MachineRuns = n*wholeTransitions, n*wholeRuns
+		u.RowWrites -= n * slotWrites / 2
+		u.Reads -= n * wholeReads
 	}
 	u.Runs = u.MachineRuns + n*eventRuns
 	scans := n

@@ -29,7 +29,7 @@ func TestUsageOfALargeBatch(t *testing.T) {
 	want := Usage{
 		Chunks: 245, Ranges: 16, Rounds: 8, LineWrites: 1_800_000, RowWrites: 76 + 10 + 4*7 + 6 + 3*245 + 7*245,
 		Reads: 28 + 8*245 + 7*245 + 16*23 + 2*22,
-		Puts:  5 + 245 + 2*(2+16), Gets: 23*245 + 3*245 + 245, Transitions: 5*245 + 16 + 2*8 + 13,
+		Puts:  5 + 245 + 2*(2+16), Gets: 23*245 + 3*245 + 245, Transitions: 5*245 + 16 + 2*8 + 14,
 		MachineRuns: 3*245 + 16 + 6 + 7, Runs: 3*245 + 16 + 10 + 7,
 	}
 	difftest.Equal(t, "result", want, got)

@@ -97,9 +97,7 @@ func onceItems(l Load, p Prices) []Item {
 		item("rows of batches", u.RowWrites+requests, "write units", p.Write/1e6,
 			fmt.Sprintf(ofBatch, (u.RowWrites+requests)/n)),
 		item("reads", u.Reads, "read units", p.Read/1e6, fmt.Sprintf(ofBatch, u.Reads/n)),
-		item("state machine", u.Transitions, "transitions", p.Transition/1e3,
-			fmt.Sprintf(counted+"%d x %d chunks + %d ranges + %d x %d rounds + %d a batch", chunkTransitions, u.Chunks,
-				u.Ranges, roundTransitions, u.Rounds, batchTransitions)),
+		item("state machine", u.Transitions, "transitions", p.Transition/1e3, u.transitionBasis()),
 		item("functions, time", seconds*functionGiB, "GiB-seconds", p.LambdaSecond,
 			fmt.Sprintf(assumed+"%.0f s a batch at 1,769 MB", seconds/n)),
 		item("functions, runs", runs, "runs", p.LambdaRequest/1e6, fmt.Sprintf(ofBatch, runs/n)),
@@ -120,6 +118,15 @@ func onceItems(l Load, p Prices) []Item {
 		item("API", requests, "requests", p.APIRequest/1e6, fmt.Sprintf(assumed+"%d a batch", apiRequests)),
 		item("tokens", n, "signatures", p.Signature/1e4, assumed+"1 a batch"),
 		item("logs", runs*logBytes/gib, "GiB", p.Log, fmt.Sprintf("%d bytes a run", logBytes)))
+}
+
+// transitionBasis returns how transitions are counted.
+func (u Usage) transitionBasis() string {
+	if u.Chunks == 1 {
+		return fmt.Sprintf(counted+"%d a batch of one chunk", wholeTransitions)
+	}
+	return fmt.Sprintf(counted+"%d x %d chunks + %d ranges + %d x %d rounds + %d a batch", chunkTransitions, u.Chunks,
+		u.Ranges, roundTransitions, u.Rounds, batchTransitions)
 }
 
 // counted begins the basis of what tests count, assumed that of what is to be measured in an account.

@@ -87,9 +87,9 @@ type Requests struct {
 }
 
 // stepOrder is the order in which steps follow each other.
-var stepOrder = []metric.Step{metric.Scan, metric.Plan, metric.Validate, metric.Digest, metric.Reconcile, metric.Screen,
-	metric.Settle, metric.Verdict, metric.Admit, metric.Process, metric.Ingest, metric.Close, metric.Export, metric.Index,
-	metric.Sweep}
+var stepOrder = []metric.Step{metric.Scan, metric.Plan, metric.Process, metric.Validate, metric.Digest,
+	metric.Reconcile, metric.Screen, metric.Settle, metric.Verdict, metric.Admit, metric.Ingest, metric.Close,
+	metric.Export, metric.Index, metric.Sweep}
 
 // Snapshot returns the figures as of now.
 func (f *Figures) Snapshot(now time.Time) Snapshot {

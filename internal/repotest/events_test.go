@@ -29,7 +29,7 @@ var eventTypes = map[any]string{
 	&authhttp.AuthorizerRequest{}: "authorizer",
 	&intake.ScanEvent{}:           "scan-result",
 	&intake.PlanEvent{}:           "scan-plan",
-	&pipeline.BatchInput{}:        "plan verdict export index",
+	&pipeline.BatchInput{}:        "plan process verdict export index",
 	&pipeline.ChunkInput{}:        "validate settle ingest",
 	&pipeline.DigestInput{}:       "digest",
 	&pipeline.PartitionInput{}:    "reconcile screennames",

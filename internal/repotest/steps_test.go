@@ -11,18 +11,18 @@ const maxAlarmMetrics = 10
 // Every function that the state machine of batches invokes records what it does, and is one of those whose failures
 // raise an alarm and are in the dashboard.
 func TestStepsOfBatchesAreWatched(t *testing.T) {
-	named, alarmed := map[string]bool{}, 0
+	named, alarmed := map[string]bool{}, map[string]int{}
 	for _, m := range namedMetrics(t) {
 		if m.namespace == "AWS/Lambda" {
 			named[m.place+" "+m.dimensions["FunctionName"]] = true
 		}
-		if m.place == "StepsFailing" {
-			alarmed++
+		if m.place == "StepsFailing" || m.place == "ChunksFailing" {
+			named["alarms "+m.dimensions["FunctionName"]] = true
+			if alarmed[m.place]++; alarmed[m.place] == maxAlarmMetrics {
+				t.Errorf("the alarm %s has no room for another metric, and CloudWatch allows %d: divide it", m.place,
+					maxAlarmMetrics)
+			}
 		}
-	}
-	if alarmed > maxAlarmMetrics {
-		t.Errorf("the alarm StepsFailing has %d metrics, and CloudWatch allows %d: divide it into two", alarmed,
-			maxAlarmMetrics)
 	}
 	template := loadTemplate(t)
 	functions, machine := template.functions(t), template.Resources["BatchStateMachine"]
@@ -36,7 +36,7 @@ func TestStepsOfBatchesAreWatched(t *testing.T) {
 			continue
 		}
 		for _, place := range []string{
-			"StepsFailing", "Concurrent executions", "Throttled invocations", "Failed invocations",
+			"alarms", "Concurrent executions", "Throttled invocations", "Failed invocations",
 		} {
 			if !named[place+" "+ownNamespace+"-"+step] {
 				t.Errorf("template.yaml, %s: the function %s is missing", place, step)

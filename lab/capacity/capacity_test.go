@@ -96,7 +96,7 @@ func TestTheServiceDecides(t *testing.T) {
 // A batch takes as many transitions, invocations and write units as the cost model counts, which tests hold to those of
 // real batches.
 func TestABatchUsesWhatItCosts(t *testing.T) {
-	for _, size := range []string{"0.02GB", "2.05GB"} {
+	for _, size := range []string{"0.001GB", "0.02GB", "2.05GB"} {
 		r := simulateArgs(t, "-preset warm -load 1x1x"+size)
 		b := r.batches[0]
 		lines := b.bytes / r.LineBytes

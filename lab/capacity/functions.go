@@ -37,7 +37,8 @@ var functions = map[string]func(s *simulation, b *batchRun, input map[string]any
 			done(map[string]any{"ingest": true, "digest": false})
 		})
 	},
-	"IngestFunction": (*simulation).ingest,
+	"IngestFunction":  (*simulation).ingest,
+	"ProcessFunction": (*simulation).process,
 	"CloseFunction": func(s *simulation, b *batchRun, input map[string]any, done func(any)) {
 		err := s.slots.Leave(context.Background(), admission.Ingestion, b.Batch)
 		if _, hasFailed := input["failure"]; hasFailed {
@@ -94,8 +95,19 @@ func (s *simulation) plan(b *batchRun, _ map[string]any, done func(any)) {
 		rounds = append(rounds, round)
 	}
 	done(map[string]any{"batch_id": string(b.ID), "chunks": chunks, "rounds": rounds,
-		"partitions": make([]any, b.ranges),
-		"screening":  []any{}, "widths": widths})
+		"partitions": make([]any, b.ranges), "screening": []any{}, "widths": widths, "whole": len(chunks) == 1})
+}
+
+// process validates and stores a file of one chunk.
+func (s *simulation) process(b *batchRun, _ map[string]any, done func(any)) {
+	s.busy(b.bytes/s.ReadSpeed, batch.Partitions, func(any) {
+		s.ingest(b, map[string]any{"chunk": 0}, func(output any) {
+			if output.(map[string]any)["done"] == true {
+				s.check(s.slots.Leave(context.Background(), admission.Validation, b.Batch))
+			}
+			done(output)
+		})
+	})
 }
 
 // ingest stores what is left of a chunk. After its time it ends, and the next run goes on.

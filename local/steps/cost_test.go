@@ -74,7 +74,7 @@ func (w *countedBatch) count(t *testing.T) {
 	w.reconcile.Batches, w.reconcile.Work = w.store, work
 	w.settle.Batches, w.settle.Uploads, w.settle.Work = w.store, uploads, work
 	w.verdict.Batches, w.verdict.Work, w.verdict.Slots = w.store, work, slots
-	w.admit.Batches, w.admit.Slots = w.store, slots
+	w.admit.Batches, w.admit.Slots, w.slots = w.store, slots, slots
 	w.ingest.Batches, w.ingest.Transactions, w.ingest.Uploads, w.ingest.Work = w.store, transactions, uploads, work
 	w.close.Batches, w.close.Slots = w.store, slots
 	w.intake = intake.Intake{
@@ -124,6 +124,26 @@ func (w *countedBatch) runOnce(t *testing.T, size int64) {
 	input := pipeline.BatchInput{ID: w.id}
 	mustRun(t, w.admit.Run, w.ticket(admission.Validation))
 	plan := mustRun(t, w.plan.Run, input)
+	if plan.IsProcessedWhole {
+		mustRun(t, w.process().Run, input)
+	} else {
+		w.runSteps(t, plan)
+	}
+	ended := errtest.Must(w.store.ClaimAnnouncement(t.Context(), w.id, "only", received, received.Add(time.Minute)))(t)
+	errtest.Fatal(t, w.store.MarkAnnounced(t.Context(), ended, batch.Receivers()))
+	if ended.Settings.Parquet {
+		mustRun(t, w.export.Run, input)
+	}
+	mustRun(t, w.index.Run, input)
+	if b := w.current(); b.Status != batch.Processed {
+		t.Errorf("the batch ended as %s, want PROCESSED", b.Status)
+	}
+}
+
+// runSteps runs the steps between Plan and the end of the batch.
+func (w *countedBatch) runSteps(t *testing.T, plan pipeline.PlanOutput) {
+	t.Helper()
+	input := pipeline.BatchInput{ID: w.id}
 	for _, i := range plan.Chunks {
 		mustRun(t, w.validate.Run, pipeline.ChunkInput{ID: w.id, Index: i})
 	}
@@ -140,15 +160,6 @@ func (w *countedBatch) runOnce(t *testing.T, size int64) {
 		mustRun(t, w.ingest.Run, pipeline.ChunkInput{ID: w.id, Index: i})
 	}
 	mustRun(t, w.close.Run, pipeline.CloseInput{ID: w.id})
-	ended := errtest.Must(w.store.ClaimAnnouncement(t.Context(), w.id, "only", received, received.Add(time.Minute)))(t)
-	errtest.Fatal(t, w.store.MarkAnnounced(t.Context(), ended, batch.Receivers()))
-	if ended.Settings.Parquet {
-		mustRun(t, w.export.Run, input)
-	}
-	mustRun(t, w.index.Run, input)
-	if b := w.current(); b.Status != batch.Processed {
-		t.Errorf("the batch ended as %s, want PROCESSED", b.Status)
-	}
 }
 
 // Large objects, such as copies of packed files, are written by as many requests as the model says.

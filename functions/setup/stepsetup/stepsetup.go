@@ -15,9 +15,10 @@ import (
 	"sluice/shared/platform/entity/entitydb"
 )
 
-// GCPercent and MemoryLimit bound the garbage of functions that work on lines. A line leaves far more of it than is kept at a time, a
-// few megabytes, so that the usual setting collects many times a second. The memory limit, in bytes, is for chunks of
-// very long lines, and for digests without pointers, up to 62 MB for the largest batch, which cost little to collect.
+// GCPercent and MemoryLimit bound the garbage of functions that work on lines. A line leaves far more of it than is
+// kept at a time, a few megabytes, so that the usual setting collects many times a second. The memory limit, in bytes,
+// is for chunks of very long lines, and for digests without pointers, up to 62 MB for the largest batch, which cost
+// little to collect.
 const (
 	GCPercent   = 400
 	MemoryLimit = 96 << 20

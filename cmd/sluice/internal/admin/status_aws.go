@@ -21,7 +21,8 @@ import (
 var alarmNames = strings.Fields(`
 adapters-not-notified announcements-failing api-failing api-slow audit-late authorizer-failing batches-failing
 batches-not-closed batches-stopped batches-stuck batches-throttled batches-wait-long certificates-failing
-credentials-refused deliveries-interrupted deliveries-not-ended exports-failing foreign-tenants functions-throttled
+chunks-failing credentials-refused deliveries-interrupted deliveries-not-ended exports-failing foreign-tenants
+functions-throttled
 index-failing limits-not-checked plan-unhealthy receipts-not-signed scans-failing scans-lost screenings-interrupted
 screenings-not-ended steps-failing sweep-missing transactions-throttled watchlists-failing watchlists-not-loaded
 watchlists-old`)
