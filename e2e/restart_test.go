@@ -134,12 +134,12 @@ func (s *session) cancelWhileWaiting(t *testing.T) {
 }
 
 // smallAccount are the limit of a new account of AWS and slots for it (docs/first-day.md); of validation there is one,
-// so that the order in which batches get it can be seen.
+// so that the order in which batches get it can be seen. A line has several chunks, so that batches wait for ingestion.
 var smallAccount = []string{
 	"--limit", "concurrency=10", "--set", "ValidationSlots=1", "--set", "ValidationSlotsPerTenant=1",
 	"--set", "ValidateConcurrency=2", "--set", "SettleConcurrency=2", "--set", "ReconcileConcurrency=1",
 	"--set", "IngestionSlots=2", "--set", "IngestionSlotsPerTenant=1", "--set", "IngestConcurrency=1",
-	"--set", "SmallBatchBytes=0", "--set", "SweepAge=1",
+	"--set", "SmallBatchBytes=0", "--set", "ChunkBytes=500", "--set", "SweepAge=1",
 }
 
 // A local cloud in an account with ten executions is restarted on the same data while batches of three tenants wait,
