@@ -7,7 +7,6 @@ import (
 	"errors"
 	"math"
 
-	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/chunk"
 )
 
@@ -139,11 +138,11 @@ const (
 	// batchPuts are the tag, the report and its summary, and the upload. Each chunk has an index, with
 	// its identifiers behind it.
 	batchPuts, chunkPuts = 4, 1
-	// chunkGets are two for each of two readings of a chunk, as its last line ends in the next one, and one for each
-	// section of its index. The two that the last chunk saves are those of the scan. Three read its identifiers, of
+	// chunkGets are two for each of two readings of a chunk, as its last line ends in the next one. In addition, each
+	// run of Reconcile reads its part of the index by one. The two that the last chunk saves are those of the scan. Three read its identifiers, of
 	// which streamLines lines have one more. headGets reads the first bytes of the upload, by which a packed one is
 	// recognised; see packedGets.
-	chunkGets, headGets, streamLines = 4 + batch.Partitions + 3, 1, 2048
+	chunkGets, headGets, streamLines = 4 + 3, 1, 2048
 	// mergedBatches is how many batches there are for each merge of segments of the index of lines, and what it takes.
 	mergedBatches, mergeWrites, mergeReads, mergePuts, mergeGets = 3, 24, 6, 2, 10
 	// packedWrites and packedGets are what a batch takes more whose file is packed: the write that makes the copy its
@@ -162,8 +161,8 @@ const (
 	// wholeTransitions and wholeRuns are those of a batch that one run processes, because its file is one chunk. It
 	// needs one slot, and wholeReads fewer read units.
 	wholeTransitions, wholeRuns, wholeReads = 6, 3, 8
-	// rangeBytes is how much of a file one run of Reconcile justifies.
-	rangeBytes = 64 << 20
+	// rangeBytes is how much of a file one run of Reconcile justifies, of which there are maxRanges at most.
+	rangeBytes, maxRanges = 64 << 20, 4
 	// digestPartBytes is how much of a file each request of its digest reads.
 	digestPartBytes = 8 << 20
 	// objectPartBytes is the size of the parts in which larger objects are written.
@@ -218,7 +217,7 @@ func UsageOf(l Load) Usage {
 	size := l.Bytes / l.Batches
 	plan := chunk.NewPlan(size, l.ChunkBytes)
 	chunks := int64(plan.Count())
-	ranges := min(max((size+rangeBytes-1)/rangeBytes, 1), batch.Partitions)
+	ranges := min(max((size+rangeBytes-1)/rangeBytes, 1), maxRanges)
 	n, c, r := float64(l.Batches), float64(chunks), float64(ranges)
 	stored := float64(l.Lines) * (1 - l.Invalid)
 	rounds := math.Ceil(c / roundChunks)
@@ -232,7 +231,7 @@ func UsageOf(l Load) Usage {
 		RowWrites:   n*(batchWrites+slotWrites+roundWrites*(rounds-1)+chunkWrites*c+windows) + merges*mergeWrites,
 		Reads:       n*(batchReads+chunkReads*c+windows+r*(2+reads)+2*(1+reads)) + merges*mergeReads,
 		Puts:        n*(batchPuts+chunkPuts*c+2*ObjectPuts(lineIndexBytes/2*float64(l.Lines)/n)) + merges*mergePuts,
-		Gets:        n*(headGets+chunkGets*c+streams+math.Ceil(float64(size)/digestPartBytes)) + merges*mergeGets,
+		Gets:        n*(headGets+(chunkGets+r)*c+streams+math.Ceil(float64(size)/digestPartBytes)) + merges*mergeGets,
 		Transitions: n * (batchTransitions + chunkTransitions*c + r + roundTransitions*rounds),
 		MachineRuns: n * (batchRuns + chunkRuns*c + r + rounds - 1),
 	}

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"sluice/shared/ingest/admission"
-	"sluice/shared/ingest/batch"
 )
 
 // readsAtATime is how many sections of work files a function reads at the same time.
@@ -25,8 +24,8 @@ var functions = map[string]func(s *simulation, b *batchRun, input map[string]any
 		s.busy(b.bytes/s.ReadSpeed, 0, done)
 	},
 	"ReconcileFunction": func(s *simulation, b *batchRun, _ map[string]any, done func(any)) {
-		sections := float64(b.chunks.Count()*batch.Partitions) / float64(b.ranges)
-		s.busy(sections*s.GetLatency/readsAtATime, sections, done)
+		reads := float64(b.chunks.Count()) // one range of each index
+		s.busy(reads*s.GetLatency/readsAtATime, reads, done)
 	},
 	"SettleFunction": func(s *simulation, _ *batchRun, _ map[string]any, done func(any)) {
 		s.busy(s.GetLatency, 1, done)

@@ -115,3 +115,47 @@ func (s storeWithoutSections) CommitReconciled(ctx context.Context, id batch.ID,
 	r.RejectionsSections = ""
 	return s.JobStore.CommitReconciled(ctx, id, partition, r)
 }
+
+// Reconcile reads the neighbouring partitions of an index by one GET, on both sides of one that is reconciled.
+func TestReadsOfNeighbouringPartitions(t *testing.T) {
+	t.Parallel()
+	var content strings.Builder
+	for i := range 60 {
+		content.WriteString(line(fmt.Sprint("m", i%59)))
+	}
+	for name, tt := range map[string]struct {
+		reconciled []pipeline.PartitionRange
+		gets       int // of each index
+	}{
+		"all":                {nil, 1},
+		"but the first":      {[]pipeline.PartitionRange{{First: 0, End: 1}}, 1},
+		"but one in between": {[]pipeline.PartitionRange{{First: 7, End: 8}}, 2},
+		"but two":            {[]pipeline.PartitionRange{{First: 1, End: 2}, {First: 14, End: 15}}, 3},
+		"none":               {[]pipeline.PartitionRange{{First: 0, End: batch.Partitions}}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var reads requestCounter
+			w := newTestBatch(t, content.String(), false)
+			for _, i := range mustRun(t, w.plan.Run, pipeline.BatchInput{ID: w.id}).Chunks {
+				mustRun(t, w.validate.Run, pipeline.ChunkInput{ID: w.id, Index: i})
+			}
+			for _, r := range tt.reconciled {
+				mustRun(t, w.reconcile.Run, pipeline.PartitionInput{ID: w.id, Partitions: r})
+			}
+			w.reconcile.Work = reads.bucket(workBucket)
+			mustRun(t, w.reconcile.Run, pipeline.PartitionInput{ID: w.id,
+				Partitions: pipeline.PartitionRange{End: batch.Partitions}})
+			gets, _ := reads.takeReads()
+			want := 0
+			for _, c := range w.chunks() {
+				want += min(tt.gets, filled(c.Validated.IndexSections))
+			}
+			if gets > want || tt.gets == 1 && gets != want {
+				t.Errorf("reconciling took %d GETs, want %d", gets, want)
+			}
+			if b := w.run(); b.Verdict.Accepted != 58 || b.Verdict.Invalid != 2 {
+				t.Errorf("the verdict is %+v, want 58 accepted and 2 invalid", b.Verdict)
+			}
+		})
+	}
+}

@@ -94,11 +94,11 @@ func (s *Plan) run(ctx context.Context, id batch.ID) (PlanOutput, error) {
 	}
 	// An earlier run may have pinned a plan with other settings, so the output is made from the batch.
 	out := PlanOutput{
-		ID: id, Chunks: make([]int, j.Plan.Count()), Partitions: partitionRanges(j.Source().Size),
+		ID: id, Chunks: make([]int, j.Plan.Count()), Partitions: partitionRanges(j.Source().Size, maxReconcileRanges),
 		Screening: []PartitionRange{}, Widths: s.Widths, Concurrency: s.Widths.Ingest,
 	}
 	if j.Screening != nil {
-		out.Screening = out.Partitions
+		out.Screening = partitionRanges(j.Source().Size, batch.Partitions)
 	}
 	out.IsProcessedWhole = len(out.Chunks) == 1 && j.Screening == nil
 	for i := range out.Chunks {
@@ -112,11 +112,14 @@ func (s *Plan) run(ctx context.Context, id batch.ID) (PlanOutput, error) {
 	return out, nil
 }
 
-// partitionRanges divides the partitions among as many invocations of Reconcile as the size of the file justifies: one
-// for a small file, one for each partition of a large file.
-func partitionRanges(size int64) []PartitionRange {
+// maxReconcileRanges bounds the invocations of Reconcile. Each reads its neighbouring partitions of an index at once.
+const maxReconcileRanges = 4
+
+// partitionRanges divides the partitions among as many invocations as the size of the file justifies, up to a number of
+// them: one for a small file.
+func partitionRanges(size, most int64) []PartitionRange {
 	const bytesPerInvocation = 64 << 20
-	n := int(min(max((size+bytesPerInvocation-1)/bytesPerInvocation, 1), batch.Partitions))
+	n := int(min(max((size+bytesPerInvocation-1)/bytesPerInvocation, 1), most))
 	ranges := make([]PartitionRange, n)
 	for i := range ranges {
 		ranges[i] = PartitionRange{i * batch.Partitions / n, (i + 1) * batch.Partitions / n}

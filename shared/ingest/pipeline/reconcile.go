@@ -44,6 +44,9 @@ const (
 	// would take too much memory.
 	concurrentPartitions = 2
 	largeTransactions    = 5_000_000
+	// heldBytes is how much of the indexes is held in memory. Neighbouring partitions of an index adjoin: as many as
+	// fit are read by one request for each chunk.
+	heldBytes = 16 << 20
 )
 
 // Run reconciles a range of partitions. It leaves out the partitions that are reconciled.
@@ -70,30 +73,83 @@ func (s *Reconcile) run(ctx context.Context, in PartitionInput) error {
 			return err
 		}
 	}
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(concurrentPartitions)
+	concurrency := concurrentPartitions
 	if counts.Transactions > largeTransactions {
-		g.SetLimit(1)
+		concurrency = 1
 	}
+	isOpen := func(p int) bool { return p < in.Partitions.End && reconciled[p] == nil }
 	for p := in.Partitions.First; p < in.Partitions.End; p++ {
-		if reconciled[p] == nil {
-			g.Go(func() error { return s.reconcile(ctx, j, chunks, counts.ByChunk, p) })
+		first := p
+		for isOpen(p) && isOpen(p+1) && areHeld(chunks, first, p+2) {
+			p++
 		}
+		if isOpen(first) {
+			group := PartitionRange{first, p + 1}
+			if err := s.reconcileGroup(ctx, j, chunks, counts.ByChunk, group, concurrency); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// areHeld reports whether the partitions [first, end) of all indexes are known to fit into memory.
+func areHeld(chunks []batch.Chunk, first, end int) bool {
+	sum := int64(0)
+	for _, c := range chunks {
+		if c.Validated.IndexKey == "" {
+			continue
+		}
+		n, isKnown := validation.Sections(c.Validated.IndexSections).IndexBytes(first, end)
+		if sum += n; !isKnown || sum > heldBytes {
+			return false
+		}
+	}
+	return true
+}
+
+// reconcileGroup reconciles neighbouring partitions. It reads those of each index at once if there is more than one.
+func (s *Reconcile) reconcileGroup(ctx context.Context, j *job, chunks []batch.Chunk, lineCounts []int64,
+	group PartitionRange, concurrency int) error {
+	index := func(i int) chunk.Source {
+		return sectionedFile(s.Work, chunks[i].Validated.IndexKey, chunks[i].Validated.IndexSections)
+	}
+	if group.End > group.First+1 {
+		held, err := s.hold(ctx, chunks, group)
+		if err != nil {
+			return err
+		}
+		index = func(i int) chunk.Source { return held[i] }
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(concurrency)
+	for p := group.First; p < group.End; p++ {
+		g.Go(func() error { return s.reconcile(ctx, j, lineCounts, index, p) })
 	}
 	return g.Wait()
 }
 
+// hold reads the partitions of a group of each index.
+func (s *Reconcile) hold(ctx context.Context, chunks []batch.Chunk, group PartitionRange) ([]chunk.Source, error) {
+	indexes := make([]*validation.SectionedFile, len(chunks))
+	for i, c := range chunks {
+		if key := c.Validated.IndexKey; key != "" {
+			indexes[i] = &validation.SectionedFile{Source: s.Work.Source(key, ""),
+				Sections: validation.Sections(c.Validated.IndexSections)}
+		}
+	}
+	return validation.HoldPartitions(ctx, indexes, group.First, group.End, concurrentReads)
+}
+
 // reconcile compares one partition and commits its result.
-func (s *Reconcile) reconcile(ctx context.Context, j *job, chunks []batch.Chunk, lineCounts []int64,
+func (s *Reconcile) reconcile(ctx context.Context, j *job, lineCounts []int64, index func(i int) chunk.Source,
 	partition int) error {
 	rejections := s.Work.Create(ctx, j.partitionWorkKey(partition, s.NewAttempt(), "marks"))
 	defer rejections.Abort()
 	r, err := validation.ReconcilePartition(ctx, validation.ReconcileInput{
-		Partition:  partition,
-		LineCounts: lineCounts,
-		Index: func(i int) chunk.Source {
-			return sectionedFile(s.Work, chunks[i].Validated.IndexKey, chunks[i].Validated.IndexSections)
-		},
+		Partition:   partition,
+		LineCounts:  lineCounts,
+		Index:       index,
 		Entities:    tenantEntities{s.Entities, j.Tenant},
 		DigestKey:   j.DigestKey,
 		Concurrency: concurrentReads,

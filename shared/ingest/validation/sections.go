@@ -1,11 +1,14 @@
 package validation
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"fmt"
 	"io"
 	"slices"
+
+	"golang.org/x/sync/errgroup"
 
 	"sluice/shared/ingest/chunk"
 )
@@ -58,6 +61,59 @@ func (s Sections) find(count, i int) (from, to int64, err error) {
 type SectionedFile struct {
 	chunk.Source
 	Sections Sections
+}
+
+// span returns the range in the file of the sections [first, end) of count, which adjoin.
+func (s Sections) span(count, first, end int) (from, to int64, err error) {
+	if from, _, err = s.find(count, first); err == nil {
+		_, to, err = s.find(count, end-1)
+	}
+	return from, to, err
+}
+
+// IndexBytes returns how many bytes the partitions [first, end) of the index of a chunk have; false if the sections are
+// not known.
+func (s Sections) IndexBytes(first, end int) (n int64, isKnown bool) {
+	from, to, err := s.span(Partitions, first, end)
+	return to - from, err == nil && s != ""
+}
+
+// HoldPartitions reads the partitions [first, end) of the index of each chunk by one request, as many at the same time
+// as concurrency says, and returns for each a source of just these. An index is nil if it is empty.
+func HoldPartitions(ctx context.Context, indexes []*SectionedFile, first, end, concurrency int) ([]chunk.Source,
+	error) {
+	held := make([]chunk.Source, len(indexes))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(concurrency)
+	for i, index := range indexes {
+		if index == nil {
+			continue
+		}
+		g.Go(func() error {
+			from, to, err := index.Sections.span(Partitions, first, end)
+			h := &heldRange{from: from}
+			if err == nil && from < to {
+				h.bytes, err = readRange(ctx, index.Source, from, to, nil)
+			}
+			held[i] = SectionedFile{Source: h, Sections: index.Sections}
+			return err
+		})
+	}
+	return held, g.Wait()
+}
+
+// heldRange is a file of which the bytes from an offset on are held in memory.
+type heldRange struct {
+	from  int64
+	bytes []byte
+}
+
+// Open implements chunk.Source.
+func (h *heldRange) Open(_ context.Context, from, to int64) (io.ReadCloser, error) {
+	if from < h.from || to > h.from+int64(len(h.bytes)) || from > to {
+		return nil, fmt.Errorf("bytes %d to %d are not held", from, to)
+	}
+	return io.NopCloser(bytes.NewReader(h.bytes[from-h.from : to-h.from])), nil
 }
 
 // bufferedSectionBytes is the largest size of sections that are kept in memory while they are measured. The sections of
