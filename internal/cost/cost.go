@@ -135,13 +135,13 @@ const (
 	// batchReads and chunkReads are read units. chunkRowsInUnit is how many rows of chunks one of them reads: each run
 	// of Reconcile, Verdict and Close read them all.
 	batchReads, chunkReads, chunkRowsInUnit = 28, 8, 12
-	// batchPuts are the tag, the report and its summary, and the upload. Each chunk has an index, with
-	// its identifiers behind it.
+	// batchPuts are the tag, the report and its summary, and the upload. Each chunk has an index, with its identifiers
+	// behind it.
 	batchPuts, chunkPuts = 4, 1
-	// chunkGets are two for each of two readings of a chunk, as its last line ends in the next one. In addition, each
-	// run of Reconcile reads its part of the index by one. The two that the last chunk saves are those of the scan. Three read its identifiers, of
-	// which streamLines lines have one more. headGets reads the first bytes of the upload, by which a packed one is
-	// recognised; see packedGets.
+	// chunkGets are two for each of two readings of a chunk, as its last line ends in the next one. The two that the
+	// last chunk saves are those of the scan. Three read its identifiers, of which streamLines lines have one more.
+	// In addition, each run of Reconcile reads its part of the index. headGets reads the first bytes of the upload, by
+	// which a packed one is recognised; see packedGets.
 	chunkGets, headGets, streamLines = 4 + 3, 1, 2048
 	// mergedBatches is how many batches there are for each merge of segments of the index of lines, and what it takes.
 	mergedBatches, mergeWrites, mergeReads, mergePuts, mergeGets = 3, 24, 6, 2, 10
