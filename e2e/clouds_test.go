@@ -24,7 +24,7 @@ type sharedCloud struct {
 var (
 	// killingCloud kills functions where a test wants it, its sweep looks at all that is older than a second, and a
 	// line is a chunk.
-	killingCloud = newSharedCloud("--kill", "none", "--set", "SweepAge=1", "--set", "ChunkBytes=1500")
+	killingCloud = newSharedCloud("--kill", "none", "--set", "SweepAge=1", "--set", "ChunkBytes=800")
 	// narrowCloud has low limits, scans one upload at a time and waits ten seconds for providers, because the time
 	// that a busy machine needs to start the function that asks counts, too.
 	narrowCloud = newSharedCloud("--set", fmt.Sprintf("MaxUploadBytes=%d", narrowUpload), "--set",
