@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"sluice/shared/ingest/admission"
+	"sluice/shared/ingest/batch"
 )
 
 // readsAtATime is how many sections of work files a function reads at the same time.
