@@ -69,8 +69,8 @@ func (e *Environment) startGateway(data string) error {
 
 func (e *Environment) deploy() error {
 	parameters := []string{"Prefix=" + e.Prefix, "Arch=" + templateArch(), "Environment=test", "MalwareScan=builtin",
-		"TokenRequests=0", "ReservedConcurrency=no", "ChunkBytes=8192", "AwsEndpointUrl=" + e.AWSEndpointURL,
-		"PublicStorageUrl=" + e.AWSEndpointURL, "Issuer=" + e.APIURL}
+		"TokenRequests=0", "AddressRequests=0", "ReservedConcurrency=no", "ChunkBytes=8192",
+		"AwsEndpointUrl=" + e.AWSEndpointURL, "PublicStorageUrl=" + e.AWSEndpointURL, "Issuer=" + e.APIURL}
 	deploy := exec.Command("../tools/localstack/deploy.sh", append([]string{e.Prefix}, parameters...)...)
 	out, err := deploy.CombinedOutput()
 	if err != nil {

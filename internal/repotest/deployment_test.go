@@ -3,12 +3,14 @@ package repotest
 import (
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"go.yaml.in/yaml/v3"
 
 	"sluice/shared/kit/difftest"
+	"sluice/shared/kit/errtest"
 )
 
 // at returns the node below a path of members and whether there is one.
@@ -105,6 +107,46 @@ func TestResourcesOutliveTheStack(t *testing.T) {
 	if kept < 15 {
 		t.Errorf("found %d tables, buckets and keys, want at least 15", kept)
 	}
+}
+
+// The outputs name the buckets, queues, keys, log groups and state machines of the stack.
+func TestOutputsNameWhatOperatorsLookAt(t *testing.T) {
+	m := loadTemplate(t)
+	outputs, _ := at(m.root, "Outputs")
+	named := textAt(outputs) + "}"
+	for id, node := range m.Resources {
+		condition := textAt(&node, "Condition")
+		switch textAt(&node, "Type") {
+		case "AWS::S3::Bucket", "AWS::SQS::Queue", "AWS::Logs::LogGroup", "AWS::Serverless::StateMachine":
+			if !strings.Contains(named, "Value: !Ref "+id+"}") {
+				t.Errorf("no output has the value !Ref %s", id)
+			}
+		case "AWS::KMS::Key":
+			if !strings.Contains(named, "Value: !GetAtt "+id+".Arn}") {
+				t.Errorf("no output has the value !GetAtt %s.Arn", id)
+			}
+		default:
+			continue
+		}
+		if condition != "" && !strings.Contains(named, "{Condition: "+condition+", ") {
+			t.Errorf("the output of %s lacks its condition, %s", id, condition)
+		}
+	}
+}
+
+// One address may send fewer requests than the API takes of all, unless WAF has no rule.
+func TestOneAddressDoesNotTakeTheWholeAPI(t *testing.T) {
+	m := loadTemplate(t)
+	number := func(parameter string) int {
+		return errtest.Must(strconv.Atoi(*m.Parameters[parameter].Default))(t)
+	}
+	if all := number("ThrottlingRate") * 300; number("AddressRequests") >= all {
+		t.Errorf("AddressRequests is %d in five minutes, want fewer than %d", number("AddressRequests"), all)
+	}
+	acl, association := m.Resources["AddressLimit"], m.Resources["WebAcl"]
+	difftest.Equal(t, "the condition of the rule", "LimitsAddresses", textAt(&acl, "Condition"))
+	difftest.Equal(t, "the web ACL of the API", "!If [HasWebAcl, !Ref WebAclArn, !GetAtt AddressLimit.Arn]",
+		textAt(&association, "Properties", "WebACLArn"))
 }
 
 // Names of resources begin with the partition, which is another one in China and in GovCloud. Packages whose folders

@@ -12,6 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"sluice/shared/ingest/observation/lines"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -100,6 +101,29 @@ func TestTablesAreNamedByParameters(t *testing.T) {
 			t.Errorf(`%s refers to the table of the stack: write !Sub "${Prefix}-${%sTableName}" instead`, reference[0],
 				name)
 		}
+	}
+}
+
+// The indexes of a table can take as much at once as the table: a write waits for those that cannot.
+func TestIndexesAreWarmedWithTheirTables(t *testing.T) {
+	found := 0
+	for id, node := range loadTemplate(t).Resources {
+		if textAt(&node, "Type") != "AWS::DynamoDB::Table" {
+			continue
+		}
+		table := textAt(&node, "Properties", "WarmThroughput")
+		indexes, ok := at(&node, "Properties", "GlobalSecondaryIndexes")
+		if !ok {
+			continue
+		}
+		for _, index := range indexes.Content {
+			found++
+			difftest.Equal(t, id+", "+textAt(index, "IndexName")+": WarmThroughput", table,
+				textAt(index, "WarmThroughput"))
+		}
+	}
+	if found < 4 {
+		t.Errorf("found %d indexes, want at least 4", found)
 	}
 }
 

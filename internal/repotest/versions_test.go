@@ -55,20 +55,21 @@ func TestFunctionsOfStateMachinesHaveVersions(t *testing.T) {
 	m := loadTemplate(t)
 	// Prefix names the function itself. The addresses are those of local clouds.
 	unneeded := []string{"Prefix", "AwsEndpointUrl", "StorageEndpointUrl"}
+	shared := textAt(m.root, "Globals", "Function", "Environment", "Variables")
 	for id := range versionedFunctions(t, m) {
 		node := m.Resources[id]
 		alias := textAt(&node, "Properties", "AutoPublishAlias")
 		if alias != "live" || textAt(&node, "UpdateReplacePolicy") != "Retain" {
 			t.Errorf("%s does not have the UpdateReplacePolicy Retain and the AutoPublishAlias live", id)
 		}
-		want := []string{"${LogLevel}", "${Arch}"}
+		want := []string{"${Arch}"}
 		for form, path := range map[string][]string{"%s s": {"Timeout"}, "%s MB": {"EphemeralStorage", "Size"}} {
 			if text := textAt(&node, append([]string{"Properties"}, path...)...); text != "" {
 				want = append(want, fmt.Sprintf(form, text))
 			}
 		}
 		variables := textAt(&node, "Properties", "Environment", "Variables")
-		for _, mention := range parameterMention.FindAllStringSubmatch(variables, -1) {
+		for _, mention := range parameterMention.FindAllStringSubmatch(shared+variables, -1) {
 			name := mention[1] + mention[2]
 			if _, isParameter := m.Parameters[name]; isParameter && !slices.Contains(unneeded, name) {
 				want = append(want, "${"+name+"}")

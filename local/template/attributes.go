@@ -65,6 +65,8 @@ func (r *resolver) attributeOf(id string, res resource, attribute string) (any, 
 		return r.arn(id, "dynamodb", "table/")
 	case "AWS::Serverless::StateMachine ", "AWS::Serverless::StateMachine Arn":
 		return r.arn(id, "states", "stateMachine:")
+	case "AWS::WAFv2::WebACL Arn":
+		return r.target.ARN("wafv2", "regional/webacl/"+id), nil
 	case "AWS::SQS::Queue Arn":
 		return r.arn(id, "sqs", "")
 	case "AWS::Logs::LogGroup Arn":

@@ -25,7 +25,7 @@ var ignoredKinds = map[string]bool{
 	"AWS::KMS::Alias": true, "AWS::SNS::Topic": true, "AWS::SQS::QueuePolicy": true, "AWS::IAM::Role": true,
 	"AWS::CloudWatch::Dashboard": true, "AWS::Logs::MetricFilter": true, "AWS::Logs::SubscriptionFilter": true,
 	"AWS::KinesisFirehose::DeliveryStream": true, "AWS::ApiGateway::Account": true,
-	"AWS::WAFv2::WebACLAssociation": true,
+	"AWS::WAFv2::WebACL": true, "AWS::WAFv2::WebACLAssociation": true,
 }
 
 // step adds the resources of a kind.

@@ -66,6 +66,14 @@ func (r *resolver) evaluate(v any) (bool, error) {
 			}
 			holds, err := r.evaluate(list[0])
 			return !holds, err
+		case "Fn::And", "Fn::Or":
+			isOr := name == "Fn::Or"
+			for _, part := range list {
+				if holds, err := r.evaluate(part); err != nil || holds == isOr {
+					return err == nil && isOr, err
+				}
+			}
+			return !isOr, nil
 		}
 	}
 	return false, fmt.Errorf("contains a malformed condition")

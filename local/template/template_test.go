@@ -210,6 +210,33 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
+func TestConditionsOfOthers(t *testing.T) {
+	equal := func(a, b string) any { return map[string]any{"Fn::Equals": []any{a, b}} }
+	yes, no, malformed := equal("a", "a"), equal("a", "b"), any("a")
+	r := &resolver{}
+	for _, test := range []struct {
+		name  string
+		parts []any
+		want  bool
+	}{
+		{"Fn::And", []any{yes, yes}, true},
+		{"Fn::And", []any{yes, no}, false},
+		{"Fn::And", []any{no, yes}, false},
+		{"Fn::Or", []any{no, yes}, true},
+		{"Fn::Or", []any{yes, no}, true},
+		{"Fn::Or", []any{no, no}, false},
+	} {
+		got, err := r.evaluate(map[string]any{test.name: test.parts})
+		if err != nil || got != test.want {
+			t.Errorf("%s of %v is %t, %v; want %t", test.name, test.parts, got, err, test.want)
+		}
+	}
+	for _, condition := range []any{map[string]any{"Fn::And": []any{yes, malformed}},
+		map[string]any{"Fn::Or": []any{no, malformed}}, map[string]any{"Fn::Or": []any{}}} {
+		errtest.Fails(t, fmt.Sprintf("%v is evaluated to", condition), errtest.Of(r.evaluate(condition)))
+	}
+}
+
 func TestSelectAndSplit(t *testing.T) {
 	r := &resolver{parameters: map[string]string{"Units": "12000,40000"}}
 	split := map[string]any{"Fn::Split": []any{",", map[string]any{"Ref": "Units"}}}
