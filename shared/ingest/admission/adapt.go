@@ -19,7 +19,7 @@ func (l Limits) SlotsAfter(adapted int) int {
 	if l.Most == 0 || adapted == 0 {
 		return l.Slots
 	}
-	return min(adapted, l.Most)
+	return max(min(adapted, l.Most), l.Slots)
 }
 
 // slots returns how many slots the pool of a gate has.
@@ -34,10 +34,11 @@ func (s *Slots) isAdaptable(g Gate) (isAdaptable, isRefusing bool) {
 	return s.Limits[g.Pool].Most > 0 && now.Sub(g.AdaptedAt) >= adaptPause, now.Sub(g.RefusedAt) < refusedFor
 }
 
-// mayIncrease reports whether the pool may have one slot more, if a batch waits for it.
+// mayIncrease reports whether the pool may have one slot more, if a batch waits for it. It may not while more batches
+// have slots than there are, because the number was reduced: they would become more.
 func (s *Slots) mayIncrease(g Gate) bool {
 	isAdaptable, isRefusing := s.isAdaptable(g)
-	return isAdaptable && !isRefusing && s.slots(g) < s.Limits[g.Pool].Most
+	return isAdaptable && !isRefusing && len(g.Holders) <= s.slots(g) && s.slots(g) < s.Limits[g.Pool].Most
 }
 
 // reduce takes one added slot from a pool while the table refuses writes. A holder keeps its slot until its round ends.

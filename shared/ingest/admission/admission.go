@@ -39,14 +39,17 @@ var needing = map[Stage][]batch.Status{
 	Ingestion:  {batch.PendingIngestion, batch.Initialized, batch.InProgress},
 }
 
-// IsNeededBy reports whether a batch in a status needs a slot of the stage. One that is past the stage, or has ended,
-// does not.
-func (s Stage) IsNeededBy(status batch.Status) bool { return slices.Contains(needing[s], status) }
+// IsNeededBy reports whether a batch needs a slot of the stage. One that is past the stage, or has ended, does not. A
+// batch that is processed whole needs its slot of validation until its end.
+func (s Stage) IsNeededBy(b batch.Batch) bool {
+	stage, _ := StageOf(b.Status)
+	return s == stage || s == Validation && stage == Ingestion && b.IsProcessedWhole()
+}
 
 // StageOf returns the stage in which a batch in a status needs a slot.
 func StageOf(status batch.Status) (stage Stage, needsSlot bool) {
 	for _, s := range Stages() {
-		if s.IsNeededBy(status) {
+		if slices.Contains(needing[s], status) {
 			return s, true
 		}
 	}

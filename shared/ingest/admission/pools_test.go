@@ -106,3 +106,40 @@ func TestAdaptedSlots(t *testing.T) {
 	now = now.Add(20 * time.Second)
 	enter("no write was refused of late", 3, 3)
 }
+
+// While more batches have slots than there are, because the number was reduced, no further one gets a slot.
+func TestReducedSlots(t *testing.T) {
+	o := newOffice(t, 1, 1)
+	o.Limits[admission.LargeIngestion] = admission.Limits{Slots: 1, PerTenant: 100, Most: 4}
+	now := time.Date(2026, 11, 26, 9, 0, 0, 0, time.UTC)
+	o.Now = func() time.Time { return now }
+	for i, want := range []int{1, 2, 3, 4, 4} {
+		ticket := admissiontest.NewTicket("a", i)
+		ticket.Pool = admission.LargeIngestion
+		o.enter(ticket)
+		now = now.Add(time.Minute)
+		difftest.Equal(t, "slots used", want, o.used(admission.LargeIngestion))
+	}
+	errtest.Fatal(t, o.ReportRefused(t.Context()))
+	errtest.Fatal(t, o.Assign(t.Context(), admission.LargeIngestion)) // there are three now
+	for range 3 {
+		now = now.Add(time.Minute)
+		errtest.Fatal(t, o.Assign(t.Context(), admission.LargeIngestion))
+		difftest.Equal(t, "slots used after a reduction", 4, o.used(admission.LargeIngestion))
+	}
+}
+
+// used returns how many slots of a pool batches have.
+func (o *office) used(pool admission.Pool) int {
+	o.t.Helper()
+	return errtest.Must(o.Load(o.t.Context(), pool, 0))(o.t).Used
+}
+
+// An adapted pool has at least its first number of slots, also after that was raised, and at most the most.
+func TestSlotsAfter(t *testing.T) {
+	l := admission.Limits{Slots: 5, Most: 7}
+	for adapted, want := range map[int]int{0: 5, 4: 5, 5: 5, 6: 6, 7: 7, 8: 7} {
+		difftest.Equal(t, fmt.Sprintf("adapted to %d", adapted), want, l.SlotsAfter(adapted))
+	}
+	difftest.Equal(t, "a fixed number", 5, admission.Limits{Slots: 5}.SlotsAfter(7))
+}

@@ -115,6 +115,10 @@ func (b Batch) CountsAsOpen(now time.Time) bool {
 	return !b.Status.IsTerminal()
 }
 
+// IsProcessedWhole reports whether one run of a function is to bring the batch, which is planned, to its end: its file
+// is one chunk, and its names are not screened.
+func (b Batch) IsProcessedWhole() bool { return b.Plan.Count() == 1 && b.Screening == nil }
+
 // HasTooMany reports whether a number of transactions is more than the batch may have.
 func (b Batch) HasTooMany(transactions int64) bool {
 	return b.MaxTransactions > 0 && transactions > b.MaxTransactions

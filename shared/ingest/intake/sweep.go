@@ -170,7 +170,7 @@ func (in slotNeeds) NeedsSlot(ctx context.Context, stage admission.Stage, id bat
 	if errors.Is(err, batch.ErrNotFound) {
 		return false, nil
 	}
-	if err != nil || !stage.IsNeededBy(b.Status) {
+	if err != nil || !stage.IsNeededBy(b) {
 		return false, err
 	}
 	state, err := in.Sweep.Machine.Execution(ctx, id)

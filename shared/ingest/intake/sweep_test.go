@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"sluice/shared/ingest/admission"
 	"sluice/shared/ingest/admission/admissiontest"
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/chunk"
@@ -89,12 +90,15 @@ type sweepFixture struct {
 	executions    *executions
 	announcements *announcements
 	clock         time.Time
+	// plan is that of the batch.
+	plan chunk.Plan
 }
 
 func newSweepFixture(t *testing.T) *sweepFixture {
 	t.Helper()
 	f := &sweepFixture{fixture: newFixture(t, "{}"), storage: &storage{err: objects.ErrNotFound},
-		executions: &executions{}, announcements: &announcements{}, clock: received}
+		executions: &executions{}, announcements: &announcements{}, clock: received,
+		plan: chunk.NewPlan(2, 0)}
 	f.Intake.Now = func() time.Time { return f.clock }
 	f.Intake.Sweep = &intake.Sweep{
 		Batches: f.store, Uploads: f.storage, Machine: f.executions,
@@ -114,11 +118,10 @@ func (f *sweepFixture) sweepAfter(t *testing.T, d time.Duration) batch.Batch {
 // advance brings the batch into a status.
 func (f *sweepFixture) advance(t *testing.T, to batch.Status) {
 	t.Helper()
-	plan := chunk.NewPlan(2, 0)
 	for _, tr := range []batch.Transition{
 		{To: batch.Uploaded, ReceivedAt: received,
 			Object: &batch.Object{Key: intake.UploadKey(f.batch.Tenant, f.batch.ID), ETag: `"abc"`, Size: 2}},
-		{To: batch.ValidationStarted, Plan: &plan},
+		{To: batch.ValidationStarted, Plan: &f.plan},
 		{To: batch.PendingIngestion, Verdict: &batch.Verdict{Total: 1, Accepted: 1}},
 		{To: batch.Initialized}, {To: batch.InProgress}, {To: batch.Processed},
 	} {
@@ -201,6 +204,41 @@ func TestSweepEndsWhatNothingMoves(t *testing.T) {
 			if b.Status != tt.want || (b.Status == batch.Failed && b.ErrorMessage != batch.TechnicalFailure) {
 				t.Errorf("the batch is %s (%q), want %s", b.Status, b.ErrorMessage, tt.want)
 			}
+		})
+	}
+}
+
+// A batch that is past validation keeps its slot of that if it is processed whole, as long as its execution runs; any
+// other batch needs it no longer.
+func TestSweepOfSlots(t *testing.T) {
+	for _, tt := range []struct {
+		name      string
+		plan      chunk.Plan
+		status    batch.Status
+		execution intake.ExecutionState
+		used      int
+	}{
+		{"one chunk", chunk.NewPlan(2, 0), batch.InProgress, intake.ExecutionRunning, 1},
+		{"one chunk, before ingestion", chunk.NewPlan(2, 0), batch.PendingIngestion, intake.ExecutionRunning, 1},
+		{"one chunk, stopped", chunk.NewPlan(2, 0), batch.InProgress, intake.ExecutionEnded, 0},
+		{"one chunk, processed", chunk.NewPlan(2, 0), batch.Processed, intake.ExecutionRunning, 0},
+		{"two chunks", chunk.NewPlan(2, 1), batch.InProgress, intake.ExecutionRunning, 0},
+		{"two chunks, validated", chunk.NewPlan(2, 1), batch.ValidationStarted, intake.ExecutionRunning, 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f := newSweepFixture(t)
+			f.plan = tt.plan
+			f.advance(t, batch.Uploaded)
+			slots := admissiontest.NewSlots()
+			slots.Now, f.Intake.Sweep.Slots = func() time.Time { return f.clock }, slots
+			ticket := admission.Ticket{Pool: admission.LargeValidation, Place: admission.PlaceOf(f.currentBatch(t)),
+				Token: "token"}
+			errtest.Fatal(t, slots.Enter(t.Context(), ticket))
+			f.advance(t, tt.status)
+			f.executions.state = tt.execution
+			f.sweepAfter(t, time.Hour)
+			load := errtest.Must(slots.Load(t.Context(), admission.LargeValidation, 0))(t)
+			difftest.Equal(t, "slots used", tt.used, load.Used)
 		})
 	}
 }

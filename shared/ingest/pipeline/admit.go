@@ -47,7 +47,7 @@ func (s *Admit) Run(ctx context.Context, in AdmitInput) (struct{}, error) {
 		if in.Token == "" || in.Entered.IsZero() {
 			return fmt.Errorf("batch %s: input without a token or the time of entry", in.ID)
 		}
-		if !in.Stage.IsNeededBy(j.Status) {
+		if !in.Stage.IsNeededBy(j.Batch) {
 			return s.Slots.Resume(ctx, in.Token)
 		}
 		return s.Slots.Enter(ctx, admission.Ticket{

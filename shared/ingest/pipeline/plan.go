@@ -41,8 +41,7 @@ type PlanOutput struct {
 	Partitions []PartitionRange `json:"partitions"`
 	// Screening are the partitions whose names are screened; empty if they are not.
 	Screening []PartitionRange `json:"screening"`
-	// IsProcessedWhole means that one run of Process is to bring the batch to its end: its file is one chunk, and its
-	// names are not screened.
+	// IsProcessedWhole is as in batch.Batch.
 	IsProcessedWhole bool   `json:"whole"`
 	Widths           Widths `json:"widths"`
 	// Concurrency is the width of all states in an execution of a release that had one for all.
@@ -95,12 +94,12 @@ func (s *Plan) run(ctx context.Context, id batch.ID) (PlanOutput, error) {
 	// An earlier run may have pinned a plan with other settings, so the output is made from the batch.
 	out := PlanOutput{
 		ID: id, Chunks: make([]int, j.Plan.Count()), Partitions: partitionRanges(j.Source().Size, maxReconcileRanges),
-		Screening: []PartitionRange{}, Widths: s.Widths, Concurrency: s.Widths.Ingest,
+		Screening: []PartitionRange{}, IsProcessedWhole: j.IsProcessedWhole(), Widths: s.Widths,
+		Concurrency: s.Widths.Ingest,
 	}
 	if j.Screening != nil {
 		out.Screening = partitionRanges(j.Source().Size, batch.Partitions)
 	}
-	out.IsProcessedWhole = len(out.Chunks) == 1 && j.Screening == nil
 	for i := range out.Chunks {
 		out.Chunks[i] = i
 	}
