@@ -37,7 +37,7 @@ const seedsPerRound = 20
 // pauses, and as many tokens as clients ask for that are struck and ask again.
 var faultOptions = []string{
 	"--kill", "none", "--pace", "0.03", "--set", "RetryMaxPause=60", "--set", "SweepAge=1", "--set", "ChunkBytes=6144",
-	"--set", "SmallBatchBytes=30000", "--set", "RoundChunks=8",
+	"--set", "SmallBatchBytes=30000", "--set", "RoundChunks=8", "--limit", "partition=1000",
 	"--set", "WebhookFirstPause=1", "--set", "WebhookCollectTime=1", "--set", "TokenRequests=10000",
 	"--set", fmt.Sprintf("MaxTransactions=%d", maxFaultTransactions),
 }

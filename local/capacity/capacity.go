@@ -11,6 +11,7 @@ package capacity
 import (
 	"encoding/base64"
 	"encoding/json"
+	"maps"
 	"math"
 	"sync"
 	"time"
@@ -22,8 +23,12 @@ const burst = 300
 // Table is a table whose writes are limited.
 type Table struct {
 	Name string
-	// Units is the number of write units a second, of the table and of each index.
+	// Units is the number of write units a second, of the table and of each index; 0 for no limit.
 	Units float64
+	// PartitionUnits is the number of write units a second of the items that share a partition key, which is the
+	// attribute PartitionKey; 0 for no limit.
+	PartitionUnits float64
+	PartitionKey   string
 	// Provisioned says that the table has provisioned capacity, which gives its errors another name than on-demand
 	// capacity does.
 	Provisioned bool
@@ -44,7 +49,16 @@ type table struct {
 	Table
 	// left holds the units of each index by its name, and those of the table itself under "".
 	left map[string]*bucket
+	// partitions holds the units of partition keys by their text in requests.
+	partitions map[string]*bucket
 }
+
+// place is where an item is: in a table, under the text of its partition key.
+type place struct{ table, partition string }
+
+// maxPartitions is how many partition keys of a table are kept in memory. Those that nothing is written to are
+// forgotten when there are more.
+const maxPartitions = 10_000
 
 // bucket is a token bucket of write units.
 type bucket struct {
@@ -58,40 +72,80 @@ type bucket struct {
 func New(now func() time.Time, onThrottled func(table, operation string), tables ...Table) *Limiter {
 	l := &Limiter{now: now, onThrottled: onThrottled, tables: map[string]*table{}}
 	for _, t := range tables {
-		l.tables[t.Name] = &table{t, map[string]*bucket{"": {units: t.Units, at: now()}}}
+		l.tables[t.Name] = &table{t, map[string]*bucket{"": {units: t.Units, at: now()}}, map[string]*bucket{}}
 	}
 	return l
 }
 
-// consume consumes units of tables for a write that begins. If nothing is left of one of them it consumes none, and
-// returns those of which nothing is left.
-func (l *Limiter) consume(units map[string]float64) (exhausted []string) {
+// consume consumes units for a write that begins. If nothing is left of one of the tables or partition keys it consumes
+// none, and returns the tables of which, or of a key of which, nothing is left.
+func (l *Limiter) consume(units map[place]float64) (exhausted []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for name := range units {
-		if t := l.tables[name]; t != nil && !t.hasAny(l.now()) {
-			exhausted = append(exhausted, name)
+	for p := range units {
+		t := l.tables[p.table]
+		if t != nil && !(t.hasAny(l.now()) && t.partitionHasAny(p.partition, l.now())) {
+			exhausted = append(exhausted, p.table)
 		}
 	}
 	if len(exhausted) > 0 {
 		return exhausted
 	}
-	for name, n := range units {
-		if t := l.tables[name]; t != nil {
+	for p, n := range units {
+		if t := l.tables[p.table]; t != nil {
 			t.left[""].units -= n
+			if b := t.partitions[p.partition]; b != nil {
+				b.units -= n
+			}
 		}
 	}
 	return nil
 }
 
+// partitionHasAny reports whether anything is left of a partition key, which keeps unused units for a second.
+func (t *table) partitionHasAny(partition string, now time.Time) bool {
+	if t.PartitionUnits == 0 {
+		return true
+	}
+	full := func(b *bucket) float64 {
+		return min(b.units+now.Sub(b.at).Seconds()*t.PartitionUnits, t.PartitionUnits)
+	}
+	b := t.partitions[partition]
+	if b == nil {
+		if len(t.partitions) >= maxPartitions {
+			maps.DeleteFunc(t.partitions, func(_ string, b *bucket) bool { return full(b) >= t.PartitionUnits })
+		}
+		b = &bucket{units: t.PartitionUnits}
+		t.partitions[partition] = b
+	} else {
+		b.units = full(b)
+	}
+	b.at = now
+	return b.units >= 1
+}
+
 // hasAny reports whether anything is left of the table and of each index.
 func (t *table) hasAny(now time.Time) bool {
+	if t.Units == 0 {
+		return true
+	}
 	for _, b := range t.left {
 		if t.refill(b, now); b.units < 1 {
 			return false
 		}
 	}
 	return true
+}
+
+// chargePartition takes the units that a write has consumed of a partition key, whatever is left.
+func (l *Limiter) chargePartition(p place, units float64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if t := l.tables[p.table]; t != nil {
+		if b := t.partitions[p.partition]; b != nil {
+			b.units -= units
+		}
+	}
 }
 
 // charge takes the units that a write has consumed, of the table or of an index, whatever is left.

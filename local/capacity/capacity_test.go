@@ -282,3 +282,67 @@ func TestSizes(t *testing.T) {
 	}
 	difftest.Equal(t, "what cannot be read is not one unit", float64(1), unitsOf(nil))
 }
+
+// Items that share a partition key share its units, in every kind of write; other keys and other tables have their own.
+func TestUnitsOfAPartitionKey(t *testing.T) {
+	t.Parallel()
+	tt := newTestTable(t, Table{Name: documents, PartitionUnits: 4, PartitionKey: "owner"})
+	name := aws.String(documents)
+	put := func(owner string, kb int) dynamo.Item {
+		i := item("p", kb)
+		i["owner"] = dynamo.String(owner)
+		return i
+	}
+	batch := func(owners ...string) (unprocessed int, code string) {
+		var writes []types.WriteRequest
+		for n, owner := range owners {
+			i := put(owner, 1)
+			i["part"] = dynamo.String(fmt.Sprint(n))
+			writes = append(writes, types.WriteRequest{PutRequest: &types.PutRequest{Item: i}})
+		}
+		out, err := tt.BatchWriteItem(t.Context(), &dynamodb.BatchWriteItemInput{
+			RequestItems: map[string][]types.WriteRequest{documents: writes}})
+		if err != nil {
+			return 0, tt.codeOf(err)
+		}
+		return len(out.UnprocessedItems[documents]), ""
+	}
+	unprocessed, code := batch("a", "b", "a", "a", "a", "a", "b", "a")
+	difftest.Equal(t, "of six writes to a key that has four units", []any{2, ""}, []any{unprocessed, code})
+	_, code = batch("a")
+	difftest.Equal(t, "a batch to an exhausted key", "ThrottlingException", code)
+	difftest.Equal(t, "another key", "", tt.codeOf(errtest.Of(tt.PutItem(t.Context(),
+		&dynamodb.PutItemInput{TableName: name, Item: put("c", 7)})))) // three more than it has
+	key := func(owner string) dynamo.Item {
+		return dynamo.Item{"owner": dynamo.String(owner), "part": dynamo.String("p")}
+	}
+	remove := func(owner string) string {
+		return tt.codeOf(errtest.Of(tt.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: name,
+			Key: key(owner)})))
+	}
+	transact := func(owners ...string) string {
+		var parts []types.TransactWriteItem
+		for _, owner := range owners {
+			parts = append(parts, types.TransactWriteItem{Delete: &types.Delete{TableName: name, Key: key(owner)}})
+		}
+		_, err := tt.TransactWriteItems(t.Context(), &dynamodb.TransactWriteItemsInput{TransactItems: parts})
+		var cancelled *types.TransactionCanceledException
+		if errors.As(err, &cancelled) {
+			return aws.ToString(cancelled.CancellationReasons[0].Code)
+		}
+		return tt.codeOf(err)
+	}
+	difftest.Equal(t, "deletion and transaction of an exhausted key", []string{"ThrottlingException", "ThrottlingError"},
+		[]string{remove("c"), transact("c", "d")})
+	tt.advance(999 * time.Millisecond)
+	difftest.Equal(t, "the key that took three more has", []string{"ThrottlingException", ""},
+		[]string{remove("c"), remove("a")})
+	tt.advance(time.Second)
+	// The deleted item has seven units.
+	difftest.Equal(t, "after two seconds", []string{"", "ThrottlingException"}, []string{remove("c"), remove("c")})
+	tt.advance(time.Second)
+	difftest.Equal(t, "after three seconds", "", transact("c", "d"))
+	tt.advance(time.Hour)
+	unprocessed, _ = batch("a", "a", "a", "a", "a")
+	difftest.Equal(t, "units that nobody used are kept for a second", 1, unprocessed)
+}

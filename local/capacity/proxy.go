@@ -24,6 +24,8 @@ type call struct {
 	// nothing was left.
 	consumed  map[string]float64
 	exhausted map[string]bool
+	// places are those to which the request writes.
+	places map[place]bool
 	// unprocessed holds the writes of a batch that are not passed on.
 	unprocessed map[string][]json.RawMessage
 }
@@ -44,7 +46,7 @@ func (l *Limiter) Limit(next http.Handler) http.Handler {
 		if err != nil {
 			return // the client has disconnected
 		}
-		c := &call{Limiter: l, consumed: map[string]float64{}, exhausted: map[string]bool{}}
+		c := &call{Limiter: l, consumed: map[string]float64{}, exhausted: map[string]bool{}, places: map[place]bool{}}
 		if json.Unmarshal(body, &c.request) != nil {
 			r.Body = io.NopCloser(bytes.NewReader(body))
 			next.ServeHTTP(w, r) // it is the server that refuses it
@@ -77,8 +79,19 @@ func nameInARN(s string) string {
 	return s
 }
 
-// consume consumes units of tables, and records how many or which tables are exhausted. It returns false if any is.
-func (c *call) consume(units map[string]float64) bool {
+// placeOf returns the place of an item, or of a key, in a table.
+func (c *call) placeOf(table string, item json.RawMessage) place {
+	t := c.tables[table]
+	if t == nil || t.PartitionUnits == 0 {
+		return place{table: table}
+	}
+	var attributes map[string]json.RawMessage
+	_ = json.Unmarshal(item, &attributes) // the server refuses what is no item
+	return place{table, string(attributes[t.PartitionKey])}
+}
+
+// consume consumes units of places, and records how many or which tables are exhausted. It returns false if any is.
+func (c *call) consume(units map[place]float64) bool {
 	exhausted := c.Limiter.consume(units)
 	for _, table := range exhausted {
 		c.exhausted[table] = true
@@ -86,19 +99,20 @@ func (c *call) consume(units map[string]float64) bool {
 	if len(exhausted) > 0 {
 		return false
 	}
-	for table, n := range units {
-		c.consumed[table] += n
+	for p, n := range units {
+		c.consumed[p.table] += n
+		c.places[p] = true
 	}
 	return true
 }
 
 // admitSingle consumes what one item needs at least.
 func (c *call) admitSingle() bool {
-	units := 1.0
+	units, of := 1.0, c.request["Key"]
 	if item, isPut := c.request["Item"]; isPut {
-		units = unitsOf(item)
+		units, of = unitsOf(item), item
 	}
-	return c.consume(map[string]float64{tableName(c.request["TableName"]): units})
+	return c.consume(map[place]float64{c.placeOf(tableName(c.request["TableName"]), of): units})
 }
 
 // admitBatch leaves in the request what can be written. It returns false if nothing can.
@@ -113,11 +127,13 @@ func (c *call) admitBatch() bool {
 		name := nameInARN(table)
 		for _, write := range writes {
 			var w struct {
-				PutRequest struct{ Item json.RawMessage }
+				PutRequest    struct{ Item json.RawMessage }
+				DeleteRequest struct{ Key json.RawMessage }
 			}
 			_ = json.Unmarshal(write, &w) // the server refuses what is neither a put nor a deletion
 			into := admitted
-			if !c.consume(map[string]float64{name: unitsOf(w.PutRequest.Item)}) {
+			of := append(w.PutRequest.Item, w.DeleteRequest.Key...) // it has one of them
+			if !c.consume(map[place]float64{c.placeOf(name, of): unitsOf(w.PutRequest.Item)}) {
 				into = c.unprocessed
 			}
 			into[table] = append(into[table], write)
@@ -133,23 +149,23 @@ func (c *call) admitBatch() bool {
 // admitTransaction takes what all parts need, or nothing. A transaction writes each item twice: it prepares and
 // commits.
 func (c *call) admitTransaction() bool {
-	units := map[string]float64{}
-	for _, table := range c.transactTables() {
-		units[table] += 2
+	units := map[place]float64{}
+	for _, p := range c.transactPlaces() {
+		units[p] += 2
 	}
 	return c.consume(units)
 }
 
-// transactTables returns the table of each part of a transaction.
-func (c *call) transactTables() (tables []string) {
-	var parts []map[string]struct{ TableName json.RawMessage }
+// transactPlaces returns the place of each part of a transaction.
+func (c *call) transactPlaces() (places []place) {
+	var parts []map[string]struct{ TableName, Item, Key json.RawMessage }
 	_ = json.Unmarshal(c.request["TransactItems"], &parts) // the server refuses what cannot be read
 	for _, part := range parts {
 		for _, of := range part {
-			tables = append(tables, tableName(of.TableName))
+			places = append(places, c.placeOf(tableName(of.TableName), append(of.Item, of.Key...)))
 		}
 	}
-	return tables
+	return places
 }
 
 // forward passes the request on, charges what it has consumed beyond the estimate, and sends the response.
@@ -214,7 +230,13 @@ func (c *call) chargeRest(text json.RawMessage) {
 		if t.Table != nil {
 			ofTable = t.Table.CapacityUnits
 		}
-		c.charge(t.TableName, "", ofTable-c.consumed[t.TableName])
+		rest := ofTable - c.consumed[t.TableName]
+		c.charge(t.TableName, "", rest)
+		if len(c.places) == 1 { // otherwise nobody says how much of each was consumed
+			for p := range c.places {
+				c.chargePartition(p, rest)
+			}
+		}
 		for index, used := range t.GlobalSecondaryIndexes {
 			c.charge(t.TableName, index, used.CapacityUnits)
 		}
@@ -248,8 +270,8 @@ func (c *call) writeThrottled(w http.ResponseWriter, operation string) {
 	if operation == "TransactWriteItems" {
 		var reasons []reason
 		var codes []string
-		for _, table := range c.transactTables() {
-			why := reason{Code: "None"}
+		for _, p := range c.transactPlaces() {
+			table, why := p.table, reason{Code: "None"}
 			switch {
 			case c.exhausted[table] && c.isProvisioned(table):
 				why = reason{"ProvisionedThroughputExceeded", provisionedMessage}

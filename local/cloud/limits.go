@@ -20,6 +20,9 @@ type Limits struct {
 	// Writes is the number of write units a second of tables by their names, with or without the prefix of the
 	// deployment; allTables stands for all of them.
 	Writes map[string]int
+	// Partition is the number of write units a second of the items of any table that share a partition key; 0 for no
+	// limit.
+	Partition int
 	// API makes the API throttle requests as the template says.
 	API bool
 }
@@ -28,7 +31,7 @@ type Limits struct {
 const allTables = "*"
 
 // errUnknownLimit lists the limits.
-var errUnknownLimit = errors.New("the limits are concurrency=N, writes=TABLE:UNITS and api")
+var errUnknownLimit = errors.New("the limits are concurrency=N, writes=TABLE:UNITS, partition=UNITS and api")
 
 // Add adds a limit in the form of the command line: NAME or NAME=VALUE.
 func (l *Limits) Add(text string) error {
@@ -51,6 +54,13 @@ func (l *Limits) Add(text string) error {
 			l.Writes = map[string]int{}
 		}
 		l.Writes[table] = n
+	case name == "partition":
+		n, err := strconv.Atoi(value)
+		if err != nil || n < 1 {
+			return errors.New("partition is the write units a second of one partition key, 1 or more, such as " +
+				"partition=1000")
+		}
+		l.Partition = n
 	case name == "api" && !hasValue:
 		l.API = true
 	case name == "api":
@@ -62,7 +72,9 @@ func (l *Limits) Add(text string) error {
 }
 
 // isSet reports whether there is a limit.
-func (l *Limits) isSet() bool { return l.Concurrency > 0 || len(l.Writes) > 0 || l.API }
+func (l *Limits) isSet() bool {
+	return l.Concurrency > 0 || len(l.Writes) > 0 || l.Partition > 0 || l.API
+}
 
 // units returns the write units a second of a table, and the name that they were given for.
 func (c *Cloud) units(t template.Table) (n int, givenFor string) {
@@ -99,8 +111,9 @@ func (c *Cloud) checkLimits(context.Context) error {
 func (c *Cloud) limitedTables() []capacity.Table {
 	var out []capacity.Table
 	for _, t := range c.template.Tables {
-		if n, _ := c.units(t); n > 0 {
-			out = append(out, capacity.Table{Name: t.Name, Units: float64(n), Provisioned: t.Provisioned})
+		if n, _ := c.units(t); n > 0 || c.options.Limits.Partition > 0 {
+			out = append(out, capacity.Table{Name: t.Name, Units: float64(n), Provisioned: t.Provisioned,
+				PartitionUnits: float64(c.options.Limits.Partition), PartitionKey: t.PartitionKey()})
 		}
 	}
 	return out
@@ -129,6 +142,9 @@ func (c *Cloud) limitLines() []string {
 	}
 	if n := c.options.Limits.Writes[allTables]; n > 0 {
 		out = append(out, fmt.Sprintf("%d write units a second of each other table and of each of its indexes", n))
+	}
+	if n := c.options.Limits.Partition; n > 0 {
+		out = append(out, fmt.Sprintf("%d write units a second of each partition key of a table", n))
 	}
 	if c.options.Limits.API {
 		out = append(out, fmt.Sprintf("%g requests a second to each route of the API, %g at once",
