@@ -332,8 +332,8 @@ func TestUnitsOfAPartitionKey(t *testing.T) {
 		}
 		return tt.codeOf(err)
 	}
-	difftest.Equal(t, "deletion and transaction of an exhausted key", []string{"ThrottlingException", "ThrottlingError"},
-		[]string{remove("c"), transact("c", "d")})
+	difftest.Equal(t, "deletion and transaction of an exhausted key",
+		[]string{"ThrottlingException", "ThrottlingError"}, []string{remove("c"), transact("c", "d")})
 	tt.advance(999 * time.Millisecond)
 	difftest.Equal(t, "the key that took three more has", []string{"ThrottlingException", ""},
 		[]string{remove("c"), remove("a")})

@@ -95,7 +95,8 @@ func declareFlags(flags *pflag.FlagSet, o *cloud.Options, getenv func(string) st
 			o.Kills = append(o.Kills, s)
 			return nil
 		})
-	flags.Func("limit", "`LIMIT` that AWS has, too: concurrency=N, writes=TABLE:UNITS, partition=UNITS or api (local/README.md); may "+
+	flags.Func("limit", "`LIMIT` that AWS has, too: concurrency=N, writes=TABLE:UNITS, "+
+		"partition=UNITS or api (local/README.md); may "+
 		"be repeated",
 		o.Limits.Add)
 	flags.Float64Var(&o.Pace, "pace", 1,

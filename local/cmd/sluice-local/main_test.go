@@ -155,7 +155,7 @@ func TestUploadIsProcessed(t *testing.T) {
 	})
 	difftest.Equal(t, "the batch ended with", "VALIDATION_FAILED", batch.Status)
 	// The status is visible before the step that wrote it has ended.
-	for _, want := range []string{"sluice-scan ", "sluice-verdict ", "platform.report"} {
+	for _, want := range []string{"sluice-scan ", "sluice-process ", "platform.report"} {
 		waitUntil(t, want+"in the log", func() bool {
 			log, err := os.ReadFile(filepath.Join(data, "logs", "functions.log"))
 			return err == nil && strings.Contains(string(log), want)
