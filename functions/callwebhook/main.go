@@ -1,5 +1,5 @@
-// CallWebhook is the Lambda function of the state machine of deliveries: it makes one attempt to deliver messages to a
-// webhook.
+// CallWebhook is the Lambda function of the state machine of deliveries: it makes attempts to deliver messages to
+// webhooks.
 package main
 
 import (
@@ -21,14 +21,17 @@ import (
 func main() {
 	env := setup.MustLoad(context.Background(), "TABLE_WEBHOOKS", "TABLE_EXTERNALAUTH", "TABLE_OUTBOUND",
 		"SECRETS_KEY_ID", "ANNOUNCE_FUNCTION", "WEBHOOK_FIRST_PAUSE", "WEBHOOK_MAX_PAUSE", "WEBHOOK_PATIENCE",
-		"WEBHOOK_DISABLE_AFTER")
+		"WEBHOOK_DISABLE_AFTER", "DELIVER_CARRIERS")
 	secrets := sealed.New(kms.NewFromConfig(env.AWS), env.SecretsKey)
+	receivers := outboundsetup.NewClient(env, secrets)
+	receivers.MaxConnections = delivery.CallsPerTenant
 	lambda.Start((&delivery.Step{
 		Store:     webhookdb.New(env.DynamoDB(), env.WebhooksTable),
-		Receivers: outboundsetup.NewClient(env, secrets),
+		Receivers: receivers,
 		Secrets:   secrets,
 		Events:    eventsetup.NewAnnouncements(env),
 		Policy:    env.WebhookPolicy(),
-		Now:       time.Now, Random: rand.Float64, Log: env.Log,
+		Carriers:  int(env.DeliverCarriers), OfferPause: 250 * time.Millisecond, NewHolder: setup.RequestID,
+		Now: time.Now, Random: rand.Float64, Log: env.Log,
 	}).HandleInput)
 }

@@ -117,6 +117,8 @@ type Config struct {
 	WebhookPatience   time.Duration `env:"WEBHOOK_PATIENCE"`
 	// WebhookDisableAfter is how long no delivery to a webhook may have succeeded until giving one up disables it.
 	WebhookDisableAfter time.Duration `env:"WEBHOOK_DISABLE_AFTER"`
+	// DeliverCarriers is how many executions make attempts to deliver at a time.
+	DeliverCarriers int64 `env:"DELIVER_CARRIERS"`
 	// WebhookCollectTime is how long a delivery of the type Batch collects messages.
 	WebhookCollectTime time.Duration `env:"WEBHOOK_COLLECT_TIME"`
 

@@ -42,6 +42,7 @@ func (c *Cloud) readTemplate(context.Context) error {
 			"MalwareScan": scan, "ReservedConcurrency": reserved, "Arch": arch, "Issuer": c.descriptor.APIURL,
 			"AwsEndpointUrl": c.descriptor.AWSEndpointURL, "StorageEndpointUrl": c.descriptor.S3URL,
 			"PublicStorageUrl": c.descriptor.S3URL, "OutboundPrivateReceivers": "127.0.0.0/8,::1/128",
+			"DeliverCarriers": "1", // of the few processes that a function has
 		},
 		Publish: c.publishVersion,
 	}, c.options.Set); err != nil {

@@ -75,6 +75,7 @@ func simulationOn(t *testing.T, store webhook.Store) *simulation {
 			FirstPause: 5 * time.Second, MaxPause: time.Hour, Patience: 24 * time.Hour,
 			DisableAfter: 5 * 24 * time.Hour,
 		},
+		Carriers: 1, OfferPause: time.Hour, NewHolder: func(context.Context) string { return uuid.NewString() },
 		Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 	}
 	s.answerWith(200)

@@ -35,7 +35,13 @@ type Step struct {
 	// Events gets the events about webhooks that are disabled or have recovered.
 	Events event.Sender
 	Policy webhook.Policy
-	Now    func() time.Time
+	// Carriers is how many invocations make attempts, and wait for receivers, at a time; at least 1.
+	Carriers int
+	// OfferPause is how often a carrier looks for attempts that are offered.
+	OfferPause time.Duration
+	// NewHolder returns the ID of an invocation.
+	NewHolder func(ctx context.Context) string
+	Now       func() time.Time
 	// Random returns a number in [0, 1), which spreads the attempts.
 	Random func() float64
 	Log    *slog.Logger
@@ -102,62 +108,115 @@ func (e *Transient) Error() string { return e.Message }
 // margin is the time that the step leaves at the end of its invocation to report an error.
 const margin = 2 * time.Second
 
-// Handle makes the attempt that is due, if one is. It may be repeated and run at the same time as itself: an attempt
-// that was recorded is not repeated, and a run that has ended, or was followed by another one, makes none.
+// Handle makes the attempt that is due, if one is, or offers it to a carrier (see carry). It may be repeated and run at
+// the same time as itself: an attempt that was recorded is not repeated, and a run that has ended, or was followed by
+// another one, makes none.
 func (s *Step) Handle(ctx context.Context, in Input) (Output, error) {
 	ctx, cancel := deadline.Shorten(ctx, margin)
 	defer cancel()
-	out, err := s.handle(ctx, in)
+	p, err := s.handle(ctx, in)
 	if err != nil {
-		s.Log.ErrorContext(ctx, "delivery step failed", "webhook", in.WebhookID, "delivery", in.DeliveryID, "error",
-			err)
+		s.logFailure(ctx, in, err)
 		return Output{}, &Transient{"the step did not finish; its log has the cause"}
 	}
-	return out, nil
+	if p.done {
+		return Output{Done: true}, nil
+	}
+	wait := p.next.Sub(s.Now())
+	return Output{Wait: max(0, int((wait+time.Second-1)/time.Second))}, nil
 }
 
-func (s *Step) handle(ctx context.Context, in Input) (Output, error) {
+func (s *Step) logFailure(ctx context.Context, in Input, err error) {
+	s.Log.ErrorContext(ctx, "delivery step failed", "webhook", in.WebhookID, "delivery", in.DeliveryID, "error", err)
+}
+
+func (s *Step) handle(ctx context.Context, in Input) (progress, error) {
+	a, p, err := s.prepare(ctx, in)
+	if a == nil {
+		return p, err
+	}
+	if by := a.delivery.ClaimedBy; by != "" && by != ownExecution && s.Now().Before(a.delivery.ClaimedUntil) {
+		return s.waitForCarrier(a.delivery), nil
+	}
+	place, ok, err := s.findPlace(ctx, in.Tenant)
+	switch {
+	case err != nil:
+		return progress{}, err
+	case !ok:
+		return s.offer(ctx, place.Group, in, a.delivery)
+	}
+	p, err = s.carry(ctx, place, in, a)
+	if errors.Is(err, errClaimed) {
+		return s.waitForCarrier(a.delivery), nil
+	}
+	return p, err
+}
+
+// prepare returns the attempt that is due or, if it is nil, how far the run is.
+func (s *Step) prepare(ctx context.Context, in Input) (*attempt, progress, error) {
 	d, err := s.open(ctx, in)
 	switch {
 	case errors.Is(err, webhook.ErrNotFound): // it has expired
-		return Output{Done: true}, nil
+		return nil, progress{done: true}, nil
 	case err != nil:
-		return Output{}, err
+		return nil, progress{}, err
 	case d.Run > in.Run:
-		return Output{Done: true}, nil
+		return nil, progress{done: true}, nil
 	case d.Outcome != webhook.Pending: // an earlier call has ended it
-		return Output{Done: true}, s.recordHealth(ctx, d)
+		return nil, progress{done: true}, s.recordHealth(ctx, d)
 	case in.Failure != nil:
 		s.Log.ErrorContext(ctx, "delivery given up", "delivery", d.ID, "error", in.Failure.Error, "cause",
 			in.Failure.Cause)
-		return s.end(ctx, d, webhook.CodeInterrupted)
+		return nil, progress{done: true}, s.end(ctx, d, webhook.CodeInterrupted)
 	}
 	w, err := s.Store.Get(ctx, in.Tenant, in.WebhookID)
 	switch {
 	case errors.Is(err, webhook.ErrNotFound):
-		return s.end(ctx, d, webhook.CodeDeleted)
+		return nil, progress{done: true}, s.end(ctx, d, webhook.CodeDeleted)
 	case err != nil:
-		return Output{}, err
+		return nil, progress{}, err
 	case !w.Enabled && !d.IsTest():
-		return s.end(ctx, d, webhook.CodeDisabled)
+		return nil, progress{done: true}, s.end(ctx, d, webhook.CodeDisabled)
 	case s.Now().Before(d.NextAttemptAt): // an earlier call has made the attempt
-		return s.waitFor(d), nil
+		return nil, progress{next: d.NextAttemptAt}, nil
 	}
-	attempt, err := s.attempt(ctx, w, d)
+	return &attempt{d, w}, progress{}, nil
+}
+
+// proceed makes the attempt that is due, if one is, unless somebody else has claimed it: errClaimed.
+func (s *Step) proceed(ctx context.Context, in Input, by string) (progress, error) {
+	a, p, err := s.prepare(ctx, in)
+	if a == nil {
+		return p, err
+	}
+	return s.makeAttempt(ctx, a, by)
+}
+
+// makeAttempt claims an attempt, makes and records it. It returns errClaimed if that is up to somebody else.
+func (s *Step) makeAttempt(ctx context.Context, a *attempt, by string) (progress, error) {
+	d, w := a.delivery, a.webhook
+	err := s.Store.ClaimAttempt(ctx, d, by, s.Now(), s.Now().Add(claimTime))
+	if errors.Is(err, webhook.ErrChanged) {
+		return progress{}, errClaimed
+	}
 	if err != nil {
-		return Output{}, err
+		return progress{}, err
 	}
-	d = s.record(d, attempt)
+	made, err := s.attempt(ctx, w, d)
+	if err != nil {
+		return progress{}, err
+	}
+	d = s.record(d, made)
 	if err := s.Store.SaveAttempt(ctx, d); err != nil {
-		return Output{}, err
+		return progress{}, err
 	}
 	if d.Outcome != webhook.Pending {
-		return Output{Done: true}, s.recordHealth(ctx, d)
+		return progress{done: true}, s.recordHealth(ctx, d)
 	}
 	if w.Health.FailingSince.IsZero() {
-		_, err = s.Store.MarkFailing(ctx, w.Tenant, w.ID, attempt.At, false)
+		_, err = s.Store.MarkFailing(ctx, w.Tenant, w.ID, made.At, false)
 	}
-	return s.waitFor(d), ignoreNotFound(err)
+	return progress{next: d.NextAttemptAt}, ignoreNotFound(err)
 }
 
 // open reads the delivery of an input and begins its run, if nothing has.
@@ -174,19 +233,13 @@ func (s *Step) open(ctx context.Context, in Input) (webhook.Delivery, error) {
 	return d, nil
 }
 
-// waitFor returns the output that waits for the next attempt, in whole seconds.
-func (s *Step) waitFor(d webhook.Delivery) Output {
-	wait := d.NextAttemptAt.Sub(s.Now())
-	return Output{Wait: max(0, int((wait+time.Second-1)/time.Second))}
-}
-
 // end ends a run without an attempt.
-func (s *Step) end(ctx context.Context, d webhook.Delivery, code string) (Output, error) {
+func (s *Step) end(ctx context.Context, d webhook.Delivery, code string) error {
 	d.Outcome, d.Code, d.EndedAt = webhook.Failed, code, s.Now()
 	if err := s.Store.EndDelivery(ctx, d); err != nil && !errors.Is(err, webhook.ErrChanged) {
-		return Output{}, err
+		return err
 	}
-	return Output{Done: true}, nil
+	return nil
 }
 
 // attempt sends a delivery once. It returns an error only if the service itself is at fault.

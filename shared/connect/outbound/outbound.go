@@ -31,6 +31,8 @@ const (
 	DefaultTimeout = 10 * time.Second
 	// DefaultMaxReplyBytes is how much of the body of a reply is read.
 	DefaultMaxReplyBytes = 64 << 10
+	// DefaultMaxConnections is how many connections are open to one host for one configuration.
+	DefaultMaxConnections = 8
 	// maxHeaderBytes is the size of the headers of a reply.
 	maxHeaderBytes = 32 << 10
 )
@@ -73,6 +75,8 @@ type Client struct {
 	Timeout time.Duration
 	// MaxReplyBytes is how much of the body of a reply is read.
 	MaxReplyBytes int64
+	// MaxConnections is how many connections are open to one host for one configuration. Further calls wait for one.
+	MaxConnections int
 	// Now is the clock; nil is the system's.
 	Now func() time.Time
 	// Log gets the causes of failures of the service itself, such as errors of KMS, which errors do not show; nil for

@@ -2,6 +2,7 @@ package outbound
 
 import (
 	"bytes"
+	"cmp"
 	"container/list"
 	"context"
 	"crypto/ecdsa"
@@ -29,8 +30,6 @@ const (
 	// idleTimeout is how long a connection waits for another call. It is short: a function that is frozen between two
 	// invocations does not notice that a receiver ends a connection.
 	idleTimeout = 20 * time.Second
-	// maxConnections is how many connections are open to one host for one configuration.
-	maxConnections = 8
 	// maxPools is how many pools of connections a client keeps.
 	maxPools = 64
 )
@@ -81,9 +80,10 @@ func (p *pools) get(key poolKey, make func() *http.Transport) *http.Transport {
 
 // newTransport returns a transport whose connections follow the given rules.
 func (c *Client) newTransport(rules tlsRules) *http.Transport {
+	connections := cmp.Or(c.MaxConnections, DefaultMaxConnections)
 	var sessions tls.ClientSessionCache
 	if rules.client == nil { // a resumed session would not tell whether the client certificate was asked for
-		sessions = tls.NewLRUClientSessionCache(maxConnections)
+		sessions = tls.NewLRUClientSessionCache(connections)
 	}
 	return &http.Transport{
 		// The proxy settings of the environment are ignored.
@@ -94,9 +94,9 @@ func (c *Client) newTransport(rules tlsRules) *http.Transport {
 			return nil, newError(URLRefused, "Only URLs that begin with https:// are called.")
 		},
 		DisableCompression:     true, // a small reply could unpack to a large one
-		MaxIdleConnsPerHost:    maxConnections,
-		MaxConnsPerHost:        maxConnections,
-		MaxIdleConns:           maxConnections,
+		MaxIdleConnsPerHost:    connections,
+		MaxConnsPerHost:        connections,
+		MaxIdleConns:           connections,
 		IdleConnTimeout:        idleTimeout,
 		MaxResponseHeaderBytes: maxHeaderBytes,
 	}

@@ -84,6 +84,9 @@ type Delivery struct {
 	// Attempts are the last attempts of all runs. AttemptCount counts all.
 	Attempts     []Attempt
 	AttemptCount int
+	// ClaimedBy is who makes the attempt that is due, and ClaimedUntil when another one may: "" and zero for nobody.
+	ClaimedBy    string
+	ClaimedUntil time.Time
 }
 
 // Message is an event in the form in which it is sent.
@@ -213,6 +216,7 @@ type Store interface {
 	Disable(ctx context.Context, tenant, id, reason string, at time.Time) (Webhook, error)
 
 	DeliveryStore
+	CarrierStore
 }
 
 // DeliveryStore is the part of Store that keeps deliveries.
@@ -235,13 +239,16 @@ type DeliveryStore interface {
 	// ListDeliveriesSince returns up to limit deliveries from an ID on, oldest first. next is "" at the end.
 	ListDeliveriesSince(ctx context.Context, tenant, webhook, from string, limit int) (page []Delivery, next string,
 		err error)
-	// SaveAttempt records the last of d.Attempts and the state of d after it. It is conditional on the run of d, on its
+	// ClaimAttempt makes somebody the one who makes the attempt that is due, until a time. It returns ErrChanged if
+	// another one is that now, or if the delivery has had an attempt, an outcome or a run since d was read.
+	ClaimAttempt(ctx context.Context, d Delivery, by string, now, until time.Time) error
+	// SaveAttempt records the last of d.Attempts and the state of d after it, and ends the claim. It is conditional on the run of d, on its
 	// being pending, and on the number of attempts before, and returns ErrChanged otherwise.
 	SaveAttempt(ctx context.Context, d Delivery) error
 	// EndDelivery records the outcome of a run that ends without an attempt. It returns ErrChanged if it has ended or
 	// another run has begun.
 	EndDelivery(ctx context.Context, d Delivery) error
-	// BeginRun begins a run of a delivery, which is pending then. If the delivery has this run or a later one, nothing
+	// BeginRun begins a run of a delivery, which is pending and claimed by nobody then. If the delivery has this run or a later one, nothing
 	// changes. It returns the delivery after it, and ErrNotFound.
 	BeginRun(ctx context.Context, tenant, webhook, id string, run int, at time.Time) (Delivery, error)
 }

@@ -33,6 +33,9 @@ type deliveryRow struct {
 	NextAttemptAt string       `dynamodbav:"next_attempt_at,omitempty"`
 	Attempts      []attemptRow `dynamodbav:"attempts"`
 	AttemptCount  int          `dynamodbav:"attempt_count"`
+	ClaimedBy     string       `dynamodbav:"claimed_by,omitempty"`
+	// ClaimedUntil is in milliseconds since 1970.
+	ClaimedUntil int64 `dynamodbav:"claimed_until,omitempty"`
 	// Expires is when DynamoDB deletes the row, in seconds since 1970.
 	Expires int64 `dynamodbav:"expires"`
 }
@@ -92,6 +95,10 @@ func readDelivery(item dynamo.Item) (webhook.Delivery, error) {
 		Run:     row.Run,
 		Outcome: webhook.Outcome(row.Outcome), Code: row.Code, AttemptCount: row.AttemptCount,
 		Messages: make([]webhook.Message, len(row.Messages)), Attempts: make([]webhook.Attempt, len(row.Attempts)),
+		ClaimedBy: row.ClaimedBy,
+	}
+	if row.ClaimedUntil != 0 {
+		d.ClaimedUntil = time.UnixMilli(row.ClaimedUntil).UTC()
 	}
 	times := map[*time.Time]string{
 		&d.CreatedAt: row.CreatedAt, &d.RunAt: row.RunAt, &d.EndedAt: row.EndedAt, &d.NextAttemptAt: row.NextAttemptAt,
@@ -182,7 +189,7 @@ func (s *Store) SaveAttempt(ctx context.Context, d webhook.Delivery) error {
 		return fmt.Errorf("save attempt: %w", err)
 	}
 	values := dynamo.Item{":run": item["run"], ":before": dynamo.Number(int64(d.CountBefore()))}
-	update := setOrRemove(item, values, nil, "attempts", "attempt_count", "outcome", "code", "ended_at",
+	update := setOrRemove(item, values, []string{"claimed_by", "claimed_until"}, "attempts", "attempt_count", "outcome", "code", "ended_at",
 		"next_attempt_at")
 	return s.updateRun(ctx, d, update, "#run = :run AND attribute_not_exists(outcome) AND attempt_count = :before",
 		values)
@@ -226,7 +233,7 @@ func (s *Store) BeginRun(ctx context.Context, tenant, webhookID, id string, run 
 	error) {
 	return s.updateOrRead(ctx, "begin run of delivery", tenant, webhookID, id,
 		"SET #run = :run, run_at = :at, #open = :false, expires = :expires "+
-			"REMOVE outcome, code, ended_at, next_attempt_at", "#run < :run",
+			"REMOVE outcome, code, ended_at, next_attempt_at, claimed_by, claimed_until", "#run < :run",
 		dynamo.Item{
 			":run": dynamo.Number(int64(run)), ":at": dynamo.String(dynamo.FormatTime(at)),
 			":false": dynamo.Bool(false), ":expires": dynamo.Number(at.Add(webhook.Retention).Unix()),

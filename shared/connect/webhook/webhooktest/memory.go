@@ -20,6 +20,8 @@ type Memory struct {
 	deliveries map[string]webhook.Delivery
 	// collected has the delivery of each event of the type Batch.
 	collected map[string]string
+	places    map[string]heldPlace
+	offers    map[string]offered
 }
 
 var _ webhook.Store = (*Memory)(nil)
@@ -28,7 +30,7 @@ var _ webhook.Store = (*Memory)(nil)
 func NewMemory() *Memory {
 	return &Memory{
 		webhooks: map[string]webhook.Webhook{}, deliveries: map[string]webhook.Delivery{},
-		collected: map[string]string{},
+		collected: map[string]string{}, places: map[string]heldPlace{}, offers: map[string]offered{},
 	}
 }
 
@@ -290,6 +292,7 @@ func (m *Memory) SaveAttempt(_ context.Context, saved webhook.Delivery) error {
 			return webhook.ErrChanged
 		}
 		d.Attempts, d.AttemptCount = saved.Attempts, saved.AttemptCount
+		d.ClaimedBy, d.ClaimedUntil = "", time.Time{}
 		d.Outcome, d.Code, d.EndedAt, d.NextAttemptAt = saved.Outcome, saved.Code, saved.EndedAt, saved.NextAttemptAt
 		return nil
 	})
@@ -316,6 +319,7 @@ func (m *Memory) BeginRun(_ context.Context, tenant, webhookID, id string, run i
 		if d.Run < run {
 			d.Run, d.RunAt, d.IsOpen = run, at, false
 			d.Outcome, d.Code, d.EndedAt, d.NextAttemptAt = webhook.Pending, "", time.Time{}, time.Time{}
+			d.ClaimedBy, d.ClaimedUntil = "", time.Time{}
 		}
 		return nil
 	})

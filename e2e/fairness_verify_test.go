@@ -1,0 +1,7 @@
+//go:build verify
+
+package e2e
+
+import "testing"
+
+func TestManySlowReceiversDelayNobodyElse(t *testing.T) { testSlowReceivers(t, 10) }
