@@ -49,6 +49,6 @@ func testSlowReceivers(t *testing.T, events int) {
 	toSame := time.Since(ofSame)
 	t.Logf("beside %d hanging deliveries: %v to a receiver of the same tenant, %v to one of another tenant",
 		9*events, toSame, toOther)
-	assert(t, toSame < 15*time.Second, "the same tenant's receiver got its events after %v, want less than 15 s", toSame)
-	assert(t, toOther < 5*time.Second, "the other tenant's receiver got its event after %v, want less than 5 s", toOther)
+	assert(t, toSame < 15*time.Second, "receiver of the same tenant: events after %v, want less than 15 s", toSame)
+	assert(t, toOther < 5*time.Second, "receiver of another tenant: event after %v, want less than 5 s", toOther)
 }

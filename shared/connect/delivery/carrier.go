@@ -20,7 +20,7 @@ const (
 	// callsPerCarrier is how many attempts a carrier makes at a time.
 	callsPerCarrier = 128
 	// callsPerWebhook is how many of these go to one webhook, so that one that is slow delays no other one.
-	callsPerWebhook = webhook.OffersPerWebhook
+	callsPerWebhook = 4
 	// CallsPerTenant is how many of these can go to the receivers of one tenant.
 	CallsPerTenant = callsPerWebhook * webhook.MaxPerTenant
 	// carryTime is how long a carrier accepts offers. Attempts that have begun end within the function's timeout.

@@ -5,8 +5,12 @@ import (
 	"time"
 )
 
-// OffersPerWebhook is how many deliveries of a webhook are offered to carriers at a time.
-const OffersPerWebhook = 4
+const (
+	// OffersPerWebhook is how many deliveries of a webhook are offered to carriers at a time.
+	OffersPerWebhook = 10
+	// OfferTime is how long a delivery is offered at most.
+	OfferTime = 10 * time.Minute
+)
 
 // Place is a place in a group of tenants. Whoever holds it is a carrier: it makes the attempts of the group's
 // deliveries, many at the same time.
@@ -42,6 +46,3 @@ type CarrierStore interface {
 	// RemoveOffer removes an offer, if it is offered.
 	RemoveOffer(ctx context.Context, group string, o Offer) error
 }
-
-// OfferTime is how long a delivery is offered at most.
-const OfferTime = 10 * time.Minute

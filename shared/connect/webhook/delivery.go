@@ -242,13 +242,13 @@ type DeliveryStore interface {
 	// ClaimAttempt makes somebody the one who makes the attempt that is due, until a time. It returns ErrChanged if
 	// another one is that now, or if the delivery has had an attempt, an outcome or a run since d was read.
 	ClaimAttempt(ctx context.Context, d Delivery, by string, now, until time.Time) error
-	// SaveAttempt records the last of d.Attempts and the state of d after it, and ends the claim. It is conditional on the run of d, on its
-	// being pending, and on the number of attempts before, and returns ErrChanged otherwise.
+	// SaveAttempt records the last of d.Attempts and the state of d after it, and ends the claim. It is conditional on
+	// the run of d, on its being pending, and on the number of attempts before, and returns ErrChanged otherwise.
 	SaveAttempt(ctx context.Context, d Delivery) error
 	// EndDelivery records the outcome of a run that ends without an attempt. It returns ErrChanged if it has ended or
 	// another run has begun.
 	EndDelivery(ctx context.Context, d Delivery) error
-	// BeginRun begins a run of a delivery, which is pending and claimed by nobody then. If the delivery has this run or a later one, nothing
-	// changes. It returns the delivery after it, and ErrNotFound.
+	// BeginRun begins a run of a delivery, which is pending and claimed by nobody then. If the delivery has this run or a
+	// later one, nothing changes. It returns the delivery after it, and ErrNotFound.
 	BeginRun(ctx context.Context, tenant, webhook, id string, run int, at time.Time) (Delivery, error)
 }

@@ -189,8 +189,8 @@ func (s *Store) SaveAttempt(ctx context.Context, d webhook.Delivery) error {
 		return fmt.Errorf("save attempt: %w", err)
 	}
 	values := dynamo.Item{":run": item["run"], ":before": dynamo.Number(int64(d.CountBefore()))}
-	update := setOrRemove(item, values, []string{"claimed_by", "claimed_until"}, "attempts", "attempt_count", "outcome", "code", "ended_at",
-		"next_attempt_at")
+	update := setOrRemove(item, values, []string{"claimed_by", "claimed_until"}, "attempts", "attempt_count", "outcome",
+		"code", "ended_at", "next_attempt_at")
 	return s.updateRun(ctx, d, update, "#run = :run AND attribute_not_exists(outcome) AND attempt_count = :before",
 		values)
 }

@@ -31,6 +31,12 @@ func TestStoredWebhooks(t *testing.T) {
 	waiting := newDelivery(t, single(w), "e2", 5)
 	waiting.NextAttemptAt = at.Add(time.Hour)
 	errtest.Fatal(t, errtest.Of(s.CreateDelivery(ctx, waiting)))
+	errtest.Fatal(t, s.ClaimAttempt(ctx, waiting, "carrier", at, at.Add(time.Second)))
+	waiting.ClaimedBy, waiting.ClaimedUntil = "carrier", at.Add(time.Second)
+	offer := webhook.Offer{Tenant: tenant, WebhookID: "w1", DeliveryID: waiting.ID, Run: 1}
+	errtest.Fatal(t, s.Offer(ctx, "0", offer, at))
+	place := webhook.Place{Group: "0", Holder: "carrier"}
+	errtest.Fatal(t, errtest.Of(s.HoldPlace(ctx, place, at, at.Add(time.Second))))
 	errtest.Fatal(t, errtest.Of(s.MarkFailing(ctx, tenant, "w1", at.Add(time.Second), true)))
 	if _, _, err := s.MarkRecovered(ctx, tenant, "w1", at.Add(time.Second), at.Add(time.Minute)); err != nil {
 		t.Fatal(err)
@@ -44,6 +50,10 @@ func TestStoredWebhooks(t *testing.T) {
 	s = webhookdb.New(client, table)
 	got := errtest.Must(s.Get(ctx, tenant, "w1"))(t)
 	difftest.Equal(t, "webhook", w, got)
+	difftest.Equal(t, "offers", []webhook.Offer{offer}, errtest.Must(s.ListOffers(ctx, "0"))(t))
+	place.Holder = "other"
+	isFree := errtest.Must(s.HoldPlace(ctx, place, at, at.Add(time.Second)))(t)
+	difftest.Equal(t, "the place is free", false, isFree)
 	page, _, err := s.ListDeliveries(ctx, tenant, "w1", "", 10)
 	// Golden files show JSON with other white space than is stored.
 	sameJSON := cmp.Transformer("JSON", func(m webhook.Message) (v any) {

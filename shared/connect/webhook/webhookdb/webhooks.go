@@ -23,10 +23,12 @@ import (
 //	<tenant>#<webhook>           <delivery>         a delivery
 //	<tenant>#<webhook>#events    <event>            the delivery of the type Batch that has collected an event
 //	calls#<group>                place#<number>     a carrier of a group of tenants
-//	calls#<group>                offer#<tenant>#<webhook>#<slot>  a delivery that waits for a carrier
+//	calls#<group>                offer#<tenant>#<webhook>#<slot>
+//	                                                a delivery that waits for a carrier
 //	paging                       key                the key that seals page tokens
 //
-// Rows of deliveries and offers expire. IDs of webhooks and deliveries are UUIDv7, so that both are in the order of time.
+// Rows of deliveries and offers expire. IDs of webhooks and deliveries are UUIDv7, so that both are in the order of
+// time.
 type Store struct{ table dynamo.Table }
 
 var _ webhook.Store = (*Store)(nil)
