@@ -51,4 +51,11 @@ func testSlowReceivers(t *testing.T, events int) {
 		9*events, toSame, toOther)
 	assert(t, toSame < 15*time.Second, "receiver of the same tenant: events after %v, want less than 15 s", toSame)
 	assert(t, toOther < 5*time.Second, "receiver of another tenant: event after %v, want less than 5 s", toOther)
+	eventually(t, "an attempt of each hanging delivery", func() bool {
+		seen := map[string]bool{}
+		for _, r := range hanging.requests() {
+			seen[r.header.Get("x-sluice-delivery")] = true
+		}
+		return len(seen) == 9*events
+	})
 }

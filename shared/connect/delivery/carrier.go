@@ -1,10 +1,12 @@
 package delivery
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"slices"
 	"time"
 
 	"sluice/shared/connect/webhook"
@@ -17,8 +19,9 @@ const (
 	placesPerGroup = 10
 	// placesTried is how many places an invocation tries to hold before it offers its delivery to their holders.
 	placesTried = 3
-	// callsPerCarrier is how many attempts a carrier makes at a time.
-	callsPerCarrier = 128
+	// callsPerCarrier is how many attempts a carrier makes at a time. Half of them are only for webhooks that have none
+	// under way.
+	callsPerCarrier = 256
 	// callsPerWebhook is how many of these go to one webhook, so that one that is slow delays no other one.
 	callsPerWebhook = 4
 	// CallsPerTenant is how many of these can go to the receivers of one tenant.
@@ -91,7 +94,7 @@ func (s *Step) waitForCarrier(d webhook.Delivery) progress {
 	if d.NextAttemptAt.After(due) {
 		due = d.NextAttemptAt
 	}
-	pause := min(max(now.Sub(due), time.Second), maxOfferPause)
+	pause := min(max(now.Sub(due)/2, time.Second), maxOfferPause)
 	return progress{next: now.Add(pause*3/4 + time.Duration(s.Random()*float64(pause)/2))}
 }
 
@@ -126,7 +129,8 @@ func (s *Step) carry(ctx context.Context, p webhook.Place, in Input, a *attempt)
 	now := s.Now()
 	c := &carrier{
 		step: s, place: p, own: in, accepts: true, heldUntil: now.Add(placeTime), acceptsUntil: now.Add(carryTime),
-		running: map[Input]bool{}, ofWebhook: map[string]int{}, ended: make(chan ended, callsPerCarrier),
+		running: map[Input]bool{}, ofWebhook: map[string]int{},
+		ended: make(chan ended, callsPerCarrier+1), // and the own delivery
 	}
 	defer c.leave(ctx)
 	c.start(ctx, in, func() (progress, error) { return s.makeAttempt(ctx, a, ownExecution) })
@@ -190,22 +194,50 @@ func (c *carrier) accept(ctx context.Context) {
 		c.step.logFailure(ctx, c.own, err)
 		c.leave(ctx)
 	}
-	for _, o := range offers {
+	for _, o := range c.inTurn(offers) {
 		in := Input{Tenant: o.Tenant, WebhookID: o.WebhookID, DeliveryID: o.DeliveryID, Run: o.Run}
-		if c.running[in] || c.ofWebhook[o.WebhookID] >= callsPerWebhook || len(c.running) >= callsPerCarrier {
+		if in == c.own { // offered before this invocation
+			if err := c.step.Store.RemoveOffer(ctx, c.place.Group, o); err != nil {
+				c.step.logFailure(ctx, in, err)
+			}
 			continue
 		}
-		c.start(ctx, in, func() (progress, error) {
-			if err := c.step.Store.RemoveOffer(ctx, c.place.Group, o); err != nil {
-				return progress{}, err
-			}
-			p, err := c.step.proceed(ctx, in, c.place.Holder)
-			if errors.Is(err, errClaimed) {
-				err = nil
-			}
-			return p, err
-		})
+		if c.running[in] || !c.canCall(o.WebhookID) {
+			continue
+		}
+		c.start(ctx, in, func() (progress, error) { return c.makeOffered(ctx, in, o) })
 	}
+}
+
+// canCall reports whether the carrier can make one more attempt, to a webhook.
+func (c *carrier) canCall(webhookID string) bool {
+	most := callsPerCarrier
+	if c.ofWebhook[webhookID] > 0 {
+		most /= 2
+	}
+	return c.ofWebhook[webhookID] < callsPerWebhook && len(c.running) < most
+}
+
+// makeOffered makes an attempt that was offered, unless somebody else makes it.
+func (c *carrier) makeOffered(ctx context.Context, in Input, o webhook.Offer) (progress, error) {
+	if err := c.step.Store.RemoveOffer(ctx, c.place.Group, o); err != nil {
+		return progress{}, err
+	}
+	p, err := c.step.proceed(ctx, in, c.place.Holder)
+	if errors.Is(err, errClaimed) {
+		err = nil
+	}
+	return p, err
+}
+
+// inTurn returns offers in the order of the attempts that their webhooks have under way, beginning anywhere.
+func (c *carrier) inTurn(offers []webhook.Offer) []webhook.Offer {
+	first := int(c.step.Random() * float64(len(offers)))
+	offers = slices.Concat(offers[first:], offers[:first])
+	slices.SortStableFunc(offers, func(a, b webhook.Offer) int {
+		return cmp.Compare(c.ofWebhook[a.WebhookID], c.ofWebhook[b.WebhookID])
+	})
+	return offers
 }
 
 // hold holds the place for longer when half of its time is over, and reports whether the carrier still has it.

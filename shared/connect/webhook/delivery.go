@@ -248,7 +248,7 @@ type DeliveryStore interface {
 	// EndDelivery records the outcome of a run that ends without an attempt. It returns ErrChanged if it has ended or
 	// another run has begun.
 	EndDelivery(ctx context.Context, d Delivery) error
-	// BeginRun begins a run of a delivery, which is pending and claimed by nobody then. If the delivery has this run or a
-	// later one, nothing changes. It returns the delivery after it, and ErrNotFound.
+	// BeginRun begins a run of a delivery, which is pending and claimed by nobody then. If the delivery has this run or
+	// a later one, nothing changes. It returns the delivery after it, and ErrNotFound.
 	BeginRun(ctx context.Context, tenant, webhook, id string, run int, at time.Time) (Delivery, error)
 }
