@@ -134,7 +134,7 @@ const (
 	windowLines = 1000
 	// batchReads and chunkReads are read units. chunkRowsInUnit is how many rows of chunks one of them reads: each run
 	// of Reconcile, Verdict and Close read them all.
-	batchReads, chunkReads, chunkRowsInUnit = 28, 8, 12
+	batchReads, chunkReads, chunkRowsInUnit = 24, 8, 12
 	// batchPuts are the tag, the report and its summary, and the upload. Each chunk has an index, with its identifiers
 	// behind it.
 	batchPuts, chunkPuts = 4, 1
@@ -160,7 +160,7 @@ const (
 	batchRuns, chunkRuns, eventRuns = 6, 3, 3
 	// wholeTransitions and wholeRuns are those of a batch that one run processes, because its file is one chunk. It
 	// needs one slot, and wholeReads fewer read units.
-	wholeTransitions, wholeRuns, wholeReads = 6, 3, 8
+	wholeTransitions, wholeRuns, wholeReads = 6, 3, 6
 	// rangeBytes is how much of a file one run of Reconcile justifies, of which there are maxRanges at most.
 	rangeBytes, maxRanges = 64 << 20, 4
 	// digestPartBytes is how much of a file each request of its digest reads.

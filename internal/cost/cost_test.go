@@ -28,7 +28,7 @@ func TestUsageOfALargeBatch(t *testing.T) {
 	got := UsageOf(oneBatch)
 	want := Usage{
 		Chunks: 245, Ranges: 4, Rounds: 8, LineWrites: 1_800_000, RowWrites: 76 + 10 + 4*7 + 6 + 3*245 + 7*245,
-		Reads: 28 + 8*245 + 7*245 + 4*23 + 2*22,
+		Reads: 24 + 8*245 + 7*245 + 4*23 + 2*22,
 		Puts:  5 + 245 + 2*(2+16), Gets: (7+4)*245 + 3*245 + 245, Transitions: 5*245 + 4 + 2*8 + 14,
 		MachineRuns: 3*245 + 4 + 6 + 7, Runs: 3*245 + 4 + 10 + 7,
 	}

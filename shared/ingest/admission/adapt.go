@@ -25,9 +25,6 @@ func (l Limits) SlotsAfter(adapted int) int {
 // slots returns how many slots the pool of a gate has.
 func (s *Slots) slots(g Gate) int { return s.Limits[g.Pool].SlotsAfter(g.Slots) }
 
-// isFree reports whether a slot is free.
-func (s *Slots) isFree(g Gate) bool { return len(g.Holders) < s.slots(g) }
-
 // isAdaptable reports whether the number of slots may change now, and whether the table refuses writes.
 func (s *Slots) isAdaptable(g Gate) (isAdaptable, isRefusing bool) {
 	now := s.Now()

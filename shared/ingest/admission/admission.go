@@ -120,6 +120,11 @@ type Ticket struct {
 	Token string
 }
 
+// HolderOf returns the holder of a slot that the batch of a ticket gets at a time.
+func HolderOf(t Ticket, at time.Time) Holder {
+	return Holder{Place: t.Place, Round: t.Round, Since: at, LookAt: at}
+}
+
 // Holder is a batch that has a slot. One that still has a ticket has not been notified yet.
 type Holder struct {
 	Place
@@ -134,8 +139,8 @@ type Holder struct {
 // Gate has the holders of the slots of a pool.
 type Gate struct {
 	Pool Pool
-	// Version is the version of the stored gate, 0 for one that is not stored yet. Every change of a gate increments
-	// it.
+	// Version is the version of the stored gate, 0 for one that is not stored yet. Every decision increments it; a holder
+	// that leaves does not.
 	Version int64
 	Holders map[batch.ID]Holder
 	// Turn is the tenant that got a slot last.
@@ -156,10 +161,12 @@ func (g Gate) counts() map[string]int {
 	return counts
 }
 
-// WithHolder returns the next version of the gate, with a holder whose tenant had the last turn.
-func (g Gate) WithHolder(h Holder) Gate {
+// WithHolders returns the next version of the gate, with holders, the last one's tenant having had the last turn.
+func (g Gate) WithHolders(holders ...Holder) Gate {
 	g = g.next()
-	g.Holders[h.Batch], g.Turn = h, h.Tenant
+	for _, h := range holders {
+		g.Holders[h.Batch], g.Turn = h, h.Tenant
+	}
 	return g
 }
 

@@ -33,27 +33,11 @@ func (q steppedQueue) Withdraw(ctx context.Context, pool admission.Pool, p admis
 	return err
 }
 
-type found struct {
-	ticket admission.Ticket
-	ok     bool
-}
-
-func (q steppedQueue) FirstAfterTenant(ctx context.Context, pool admission.Pool, tenant string) (admission.Ticket, bool,
+func (q steppedQueue) After(ctx context.Context, pool admission.Pool, p admission.Place, atMost int) ([]admission.Ticket,
 	error) {
-	f, err := call(ctx, q.m, func() (found, error) {
-		t, ok, err := q.Queue.FirstAfterTenant(q.m.t.Context(), pool, tenant)
-		return found{t, ok}, err
+	return call(ctx, q.m, func() ([]admission.Ticket, error) {
+		return q.Queue.After(q.m.t.Context(), pool, p, atMost)
 	})
-	return f.ticket, f.ok, err
-}
-
-func (q steppedQueue) FirstAfter(ctx context.Context, pool admission.Pool, p admission.Place) (admission.Ticket, bool,
-	error) {
-	f, err := call(ctx, q.m, func() (found, error) {
-		t, ok, err := q.Queue.FirstAfter(q.m.t.Context(), pool, p)
-		return found{t, ok}, err
-	})
-	return f.ticket, f.ok, err
 }
 
 func (q steppedQueue) Tickets(ctx context.Context, pool admission.Pool, p []admission.Place) ([]admission.Ticket,
@@ -74,9 +58,11 @@ func (q steppedQueue) change(ctx context.Context, run func(context.Context) (adm
 	})
 }
 
-func (q steppedQueue) Admit(ctx context.Context, g admission.Gate, t admission.Ticket, at time.Time) (admission.Gate,
-	error) {
-	return q.change(ctx, func(ctx context.Context) (admission.Gate, error) { return q.Queue.Admit(ctx, g, t, at) })
+func (q steppedQueue) Admit(ctx context.Context, g admission.Gate, at time.Time,
+	tickets ...admission.Ticket) (admission.Gate, error) {
+	return q.change(ctx, func(ctx context.Context) (admission.Gate, error) {
+		return q.Queue.Admit(ctx, g, at, tickets...)
+	})
 }
 
 func (q steppedQueue) EndRound(ctx context.Context, g admission.Gate, id batch.ID) (admission.Gate, error) {

@@ -191,7 +191,7 @@ func (m *model) slots() *admission.Slots {
 		Limits: map[admission.Pool]admission.Limits{admission.LargeValidation: m.limits}, SmallBytes: -1,
 		Now:   func() time.Time { return m.now },
 		Pause: func(ctx context.Context, _ time.Duration) { _ = m.step(ctx) },
-		Log:   slog.New(slog.DiscardHandler),
+		Log:   slog.New(slog.DiscardHandler), Sequential: true,
 	}
 }
 

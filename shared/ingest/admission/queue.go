@@ -14,6 +14,9 @@ var ErrSuperseded = errors.New("admission: a later attempt waits")
 // ErrContended means that somebody else has changed the gate since it was read.
 var ErrContended = errors.New("admission: the gate has changed")
 
+// MaxAdmitted is the largest number of batches that get slots by one write.
+const MaxAdmitted = 25
+
 // Queue keeps the tickets and the gates of all pools.
 //
 // Every method may be called concurrently. A write is one conditional write of one item and is durable when the method
@@ -28,12 +31,9 @@ type Queue interface {
 	Remove(ctx context.Context, t Ticket) error
 	// Withdraw removes the ticket at a place, whatever its attempt.
 	Withdraw(ctx context.Context, pool Pool, p Place) error
-	// FirstAfterTenant returns the first ticket of the first tenant after another one, by the order of their IDs; "" is
-	// before all. It returns false if there is none.
-	FirstAfterTenant(ctx context.Context, pool Pool, tenant string) (Ticket, bool, error)
-	// FirstAfter returns the first ticket after a place, which may be that of another tenant. It returns false if there
-	// is none.
-	FirstAfter(ctx context.Context, pool Pool, p Place) (Ticket, bool, error)
+	// After returns the tickets that follow a place, atMost of them, in the order of Waiting. A place that has only a
+	// tenant is after all of the tenant's, and the zero one before all.
+	After(ctx context.Context, pool Pool, p Place, atMost int) ([]Ticket, error)
 	// Tickets returns those tickets that are at some places, in no particular order.
 	Tickets(ctx context.Context, pool Pool, places []Place) ([]Ticket, error)
 	// Waiting returns the places of all tickets, including those of holders that were not notified yet, ordered by
@@ -42,18 +42,20 @@ type Queue interface {
 
 	// Gate returns the gate of a pool, and an empty one with version 0 if none is stored.
 	Gate(ctx context.Context, pool Pool) (Gate, error)
-	// Admit gives a slot to the batch of a ticket and makes its tenant the one whose turn was last. It returns the gate
-	// after that, or ErrContended if the stored gate does not have the version of the given one.
-	Admit(ctx context.Context, g Gate, t Ticket, at time.Time) (Gate, error)
+	// Admit gives slots to the batches of some tickets, MaxAdmitted at most, and makes the tenant of the last one the one
+	// whose turn was last. It returns the gate after that, or ErrContended if the stored gate does not have the version of
+	// the given one. Batches whose slots were released since are holders of the returned gate, not of the stored one.
+	Admit(ctx context.Context, g Gate, at time.Time, tickets ...Ticket) (Gate, error)
 	// EndRound takes the slot from a batch. It returns the gate after that, or ErrContended if the stored gate does not
-	// have the version of the given one.
+	// have the version of the given one, or the batch has no slot.
 	EndRound(ctx context.Context, g Gate, id batch.ID) (Gate, error)
 	// Adapt sets the number of slots of the pool. It returns the gate after that, or ErrContended if the stored gate
 	// does not have the version of the given one.
 	Adapt(ctx context.Context, g Gate, slots int, at time.Time) (Gate, error)
 	// SetRefused sets RefusedAt of a stored gate, and leaves its version. It does nothing if none is stored.
 	SetRefused(ctx context.Context, pool Pool, at time.Time) error
-	// Release takes the slot from a batch. It counts up the version of the gate even if the batch has none, so that no
+	// Release takes the slot from a batch, and leaves the version of the gate: whoever decides by an older gate gives out
+	// too few slots, and none to a batch that had one. If the batch has no slot, it increments the version, so that no
 	// Admit that is under way gives it one afterwards.
 	Release(ctx context.Context, pool Pool, id batch.ID) error
 	// Postpone sets the time from which a holder is to be looked at. It does nothing if the batch has no slot.

@@ -2,7 +2,9 @@ package admission_test
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
@@ -26,7 +28,7 @@ func newOffice(t *testing.T, slots, perTenant int) *office {
 	o := &office{t: t, queue: admissiontest.NewMemory(), tasks: &admissiontest.Tasks{}}
 	o.Slots = &admission.Slots{
 		Queue: o.queue, Tasks: o.tasks, Now: time.Now, Log: slog.New(slog.DiscardHandler),
-		SmallBytes: -1, Limits: map[admission.Pool]admission.Limits{
+		Sequential: true, SmallBytes: -1, Limits: map[admission.Pool]admission.Limits{
 			admission.LargeValidation: {Slots: slots, PerTenant: perTenant},
 		},
 	}
@@ -86,6 +88,36 @@ func TestTurns(t *testing.T) {
 	}
 }
 
+// Slots that are given out at once are given in the order in which they would be given one by one.
+func TestTurnsAtOnce(t *testing.T) {
+	for seed := range uint64(300) {
+		random := rand.New(rand.NewPCG(seed, 34))
+		limits := admission.Limits{Slots: 1 + random.IntN(40), PerTenant: 1 + random.IntN(12)}
+		atOnce, oneByOne := newOffice(t, limits.Slots, limits.PerTenant), newOffice(t, 0, limits.PerTenant)
+		enter := func(most int) {
+			for tenant := range 1 + random.IntN(8) {
+				for range random.IntN(most) {
+					ticket := admissiontest.NewTicket(fmt.Sprint("tenant-", tenant), random.IntN(1000))
+					errtest.Fatal(t, atOnce.queue.Put(t.Context(), ticket))
+					errtest.Fatal(t, oneByOne.queue.Put(t.Context(), ticket))
+				}
+			}
+		}
+		assign := func() {
+			for slots := 1; slots <= limits.Slots; slots++ {
+				oneByOne.Limits[admission.LargeValidation] = admission.Limits{Slots: slots, PerTenant: limits.PerTenant}
+				errtest.Fatal(t, oneByOne.Assign(t.Context(), admission.LargeValidation))
+			}
+			errtest.Fatal(t, atOnce.Assign(t.Context(), admission.LargeValidation))
+			difftest.Equal(t, fmt.Sprint("seed ", seed), oneByOne.tasks.Completed(), atOnce.tasks.Completed())
+		}
+		enter(4)
+		assign()
+		enter(150)
+		assign()
+	}
+}
+
 // A tenant with few slots is preferred to one with many, and one that has all it may have is passed over.
 func TestFewestSlotsFirst(t *testing.T) {
 	o := newOffice(t, 4, 3)
@@ -117,7 +149,7 @@ func TestLeaveWhileWaiting(t *testing.T) {
 		t.Errorf("after a batch has left, %v wait, error %v; want the third one only", places, err)
 	}
 	errtest.Fails(t, "a decision that was under way admitted a batch that has left",
-		errtest.Of(o.queue.Admit(t.Context(), gate, second, time.Now())))
+		errtest.Of(o.queue.Admit(t.Context(), gate, time.Now(), second)))
 	o.leave(first)
 	o.expectTold(first, third)
 }

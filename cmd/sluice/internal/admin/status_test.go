@@ -140,7 +140,7 @@ func (f *fakeInstallation) storeWork(t *testing.T) {
 			ReceivedAt: time.Now().Add(-time.Hour)}
 		if i == 0 {
 			errtest.Fatal(t, errtest.Of(queue.Admit(t.Context(), admission.Gate{Pool: admission.LargeIngestion},
-				admission.Ticket{Place: place}, time.Now())))
+				time.Now(), admission.Ticket{Place: place})))
 			continue
 		}
 		ticket := admission.Ticket{Pool: admission.LargeIngestion, Place: place, Token: "t"}

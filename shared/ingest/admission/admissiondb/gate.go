@@ -50,41 +50,48 @@ func (q *Queue) Gate(ctx context.Context, pool admission.Pool) (admission.Gate, 
 	return unmarshalGate(item)
 }
 
-// Admit adds a holder to the gate, on the condition that its version is that of the given one.
-func (q *Queue) Admit(ctx context.Context, g admission.Gate, t admission.Ticket, at time.Time) (admission.Gate, error) {
-	holder := admission.Holder{Place: t.Place, Round: t.Round, Since: at, LookAt: at}
-	row, err := attributevalue.Marshal(newHolderRow(holder))
-	if err != nil {
-		return admission.Gate{}, err
-	}
-	doing := fmt.Sprintf("give batch %s a slot of %s", t.Batch, g.Pool)
-	if g.Version == 0 {
-		holders := map[string]holderRow{string(t.Batch): newHolderRow(holder)}
-		var create dynamo.Write
-		if create, err = q.create(g.Pool, t.Tenant, holders); err == nil {
-			err = q.table.Apply(ctx, doing, create.Or(admission.ErrContended))
+// Admit adds holders to the gate, on the condition that its version is that of the given one.
+func (q *Queue) Admit(ctx context.Context, g admission.Gate, at time.Time,
+	tickets ...admission.Ticket) (admission.Gate, error) {
+	var holders []admission.Holder
+	rows, update := map[string]holderRow{}, "SET turn = :turn, version = :next"
+	values, names := dynamo.Item{}, map[string]string{}
+	for i, t := range tickets {
+		h := admission.HolderOf(t, at)
+		holders, rows[string(h.Batch)] = append(holders, h), newHolderRow(h)
+		name := fmt.Sprint("holder", i)
+		row, err := attributevalue.Marshal(rows[string(h.Batch)])
+		if err != nil {
+			return admission.Gate{}, err
 		}
-	} else {
-		err = q.changeVersion(ctx, doing, g, t.Batch, "SET holders.#batch = :holder, turn = :tenant, version = :next",
-			dynamo.Item{":holder": row, ":tenant": dynamo.String(t.Tenant)})
+		update += fmt.Sprintf(", holders.#%s = :%s", name, name)
+		names["#"+name], values[":"+name] = string(h.Batch), row
 	}
-	if err != nil {
-		return admission.Gate{}, err
+	next := g.WithHolders(holders...)
+	doing := fmt.Sprintf("give %d batches slots of %s", len(tickets), g.Pool)
+	if g.Version == 0 {
+		create, err := q.create(g.Pool, next.Turn, rows)
+		if err != nil {
+			return admission.Gate{}, err
+		}
+		return next, q.table.Apply(ctx, doing, create.Or(admission.ErrContended))
 	}
-	return g.WithHolder(holder), nil
+	values[":turn"] = dynamo.String(next.Turn)
+	return next, q.changeVersion(ctx, doing, g, update, "version = :version", names, values)
 }
 
-// EndRound removes a holder from the gate, on the condition that its version is that of the given one.
+// EndRound removes a holder from the gate, on the condition that it is one and that the version of the gate is that of
+// the given one.
 func (q *Queue) EndRound(ctx context.Context, g admission.Gate, id batch.ID) (admission.Gate, error) {
-	err := q.changeVersion(ctx, fmt.Sprintf("end the round of batch %s in %s", id, g.Pool), g, id,
-		"REMOVE holders.#batch SET version = :next", dynamo.Item{})
-	return g.WithoutHolder(id), err
+	return g.WithoutHolder(id), q.changeVersion(ctx, fmt.Sprintf("end the round of batch %s in %s", id, g.Pool), g,
+		"REMOVE holders.#batch SET version = :next", "version = :version AND attribute_exists(holders.#batch)",
+		nameOf(id), dynamo.Item{})
 }
 
 // Adapt sets the number of slots, on the condition that the version of the gate is that of the given one.
 func (q *Queue) Adapt(ctx context.Context, g admission.Gate, slots int, at time.Time) (admission.Gate, error) {
-	err := q.changeVersion(ctx, "adapt the slots of "+string(g.Pool), g, "",
-		"SET slots = :slots, adapted_at = :at, version = :next",
+	err := q.changeVersion(ctx, "adapt the slots of "+string(g.Pool), g,
+		"SET slots = :slots, adapted_at = :at, version = :next", "version = :version", nil,
 		dynamo.Item{":slots": dynamo.Number(int64(slots)), ":at": dynamo.String(dynamo.FormatTime(at))})
 	return g.WithSlots(slots, at), err
 }
@@ -96,22 +103,24 @@ func (q *Queue) SetRefused(ctx context.Context, pool admission.Pool, at time.Tim
 		dynamo.Item{":at": dynamo.String(dynamo.FormatTime(at))}).Or(nil))
 }
 
-// changeVersion changes a gate, on the condition that its version is that of the given one. The update sets the version
-// to :next, and may name the holder of a batch.
-func (q *Queue) changeVersion(ctx context.Context, doing string, g admission.Gate, id batch.ID, update string,
-	values dynamo.Item) error {
+// changeVersion changes a gate. The condition compares its version with :version, that of the given one, and the update
+// sets it to :next.
+func (q *Queue) changeVersion(ctx context.Context, doing string, g admission.Gate, update, condition string,
+	names map[string]string, values dynamo.Item) error {
 	values[":version"], values[":next"] = dynamo.Number(g.Version), dynamo.Number(g.Version+1)
-	w := q.table.Update(key(g.Pool, gatePlace), update, "version = :version", values)
-	if id != "" {
-		w = q.change(g.Pool, id, update, "version = :version", values)
-	}
+	w := q.table.Update(key(g.Pool, gatePlace), update, condition, values)
+	w.Update.ExpressionAttributeNames = names
 	return q.table.Apply(ctx, doing, w.Or(admission.ErrContended))
 }
 
-// change returns the write of an update of a gate that names the holder of a batch.
-func (q *Queue) change(pool admission.Pool, id batch.ID, update, condition string, values dynamo.Item) dynamo.Write {
+// nameOf returns the name of a batch in the expressions that change its holder.
+func nameOf(id batch.ID) map[string]string { return map[string]string{"#batch": string(id)} }
+
+// changeHolder returns the write of an update of the gate that names the holder of a batch.
+func (q *Queue) changeHolder(pool admission.Pool, id batch.ID, update, condition string,
+	values dynamo.Item) dynamo.Write {
 	w := q.table.Update(key(pool, gatePlace), update, condition, values)
-	w.Update.ExpressionAttributeNames = map[string]string{"#batch": string(id)}
+	w.Update.ExpressionAttributeNames = nameOf(id)
 	return w
 }
 
@@ -123,30 +132,33 @@ func (q *Queue) create(pool admission.Pool, turn string, holders map[string]hold
 		dynamo.Item{":holders": rows, ":turn": dynamo.String(turn), ":first": dynamo.Number(1)}), err
 }
 
-// Release removes a holder from the gate, which it creates if there is none: its version must change, so that a
-// decision under way, which may be for this batch, is not made.
+// Release removes a holder from the gate. If it is none, it increments the version of the gate, which it creates if
+// there is none, so that a decision under way, which may be for this batch, is not made.
 func (q *Queue) Release(ctx context.Context, pool admission.Pool, id batch.ID) error {
 	doing := fmt.Sprintf("take the slot of %s from batch %s", pool, id)
-	release := q.change(pool, id, "REMOVE holders.#batch SET version = version + :one", "attribute_exists(place)",
-		dynamo.Item{":one": dynamo.Number(1)})
 	create, err := q.create(pool, "", map[string]holderRow{})
 	if err != nil {
 		return err
 	}
+	writes := []dynamo.Write{
+		q.changeHolder(pool, id, "REMOVE holders.#batch", "attribute_exists(holders.#batch)", nil),
+		q.changeHolder(pool, id, "REMOVE holders.#batch SET version = version + :one", "attribute_exists(place)",
+			dynamo.Item{":one": dynamo.Number(1)}),
+		create,
+	}
 	for {
-		err := q.table.Apply(ctx, doing, release)
-		if errors.Is(err, dynamo.ErrRefused) {
-			err = q.table.Apply(ctx, doing, create)
+		for _, w := range writes {
+			if err := q.table.Apply(ctx, doing, w); !errors.Is(err, dynamo.ErrRefused) {
+				return err
+			}
 		}
-		if !errors.Is(err, dynamo.ErrRefused) { // otherwise somebody else has created it, perhaps with this holder
-			return err
-		}
+		// Somebody else has created the gate since, perhaps with this holder.
 	}
 }
 
 // Postpone sets look_at, on the condition that the batch has a slot.
 func (q *Queue) Postpone(ctx context.Context, pool admission.Pool, id batch.ID, at time.Time) error {
-	return q.table.Apply(ctx, "postpone the look at batch "+string(id), q.change(pool, id,
+	return q.table.Apply(ctx, "postpone the look at batch "+string(id), q.changeHolder(pool, id,
 		"SET holders.#batch.look_at = :at", "attribute_exists(holders.#batch)",
 		dynamo.Item{":at": dynamo.String(dynamo.FormatTime(at))}).Or(nil))
 }

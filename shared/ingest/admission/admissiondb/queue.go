@@ -76,34 +76,32 @@ func (q *Queue) Withdraw(ctx context.Context, pool admission.Pool, p admission.P
 		q.table.Delete(key(pool, placeText(p)), "", nil))
 }
 
-// FirstAfterTenant reads one ticket. The places of a tenant begin with its ID and a slash; the character after the
-// slash is 0.
-func (q *Queue) FirstAfterTenant(ctx context.Context, pool admission.Pool, tenant string) (admission.Ticket, bool,
+// After reads tickets. The places of a tenant begin with its ID and a slash; the character after the slash is 0.
+func (q *Queue) After(ctx context.Context, pool admission.Pool, p admission.Place, atMost int) ([]admission.Ticket,
 	error) {
-	if tenant == "" {
-		return q.firstAfter(ctx, pool, gatePlace)
-	}
-	return q.firstAfter(ctx, pool, tenant+"0")
-}
-
-// FirstAfter reads one ticket.
-func (q *Queue) FirstAfter(ctx context.Context, pool admission.Pool, p admission.Place) (admission.Ticket, bool,
-	error) {
-	return q.firstAfter(ctx, pool, placeText(p))
-}
-
-func (q *Queue) firstAfter(ctx context.Context, pool admission.Pool, place string) (admission.Ticket, bool, error) {
-	query := q.after(pool, place)
-	query.Limit = aws.Int32(1)
-	out, err := q.table.DB.Query(ctx, query)
+	from := placeText(p)
 	switch {
-	case err != nil:
-		return admission.Ticket{}, false, fmt.Errorf("look for tickets of %s: %w", pool, err)
-	case len(out.Items) == 0:
-		return admission.Ticket{}, false, nil
+	case p.Tenant == "":
+		from = gatePlace
+	case p.Batch == "":
+		from = p.Tenant + "0"
 	}
-	t, err := unmarshalTicket(out.Items[0])
-	return t, err == nil, err
+	query := q.after(pool, from)
+	query.Limit = aws.Int32(int32(atMost))
+	var tickets []admission.Ticket
+	for item, err := range q.table.Query(ctx, query) {
+		if err != nil {
+			return nil, fmt.Errorf("look for tickets of %s: %w", pool, err)
+		}
+		t, err := unmarshalTicket(item)
+		if err != nil {
+			return nil, err
+		}
+		if tickets = append(tickets, t); len(tickets) == atMost {
+			break
+		}
+	}
+	return tickets, nil
 }
 
 // after returns the query of the tickets after a place.

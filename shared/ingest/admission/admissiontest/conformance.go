@@ -104,9 +104,6 @@ func testAttempts(t *testing.T, q admission.Queue) {
 
 func testOrder(t *testing.T, q admission.Queue) {
 	ctx := t.Context()
-	if _, found, err := q.FirstAfterTenant(ctx, admission.LargeValidation, ""); found || err != nil {
-		t.Errorf("an empty queue has a first ticket, error %v", err)
-	}
 	want := []admission.Ticket{NewTicket("a", 9), NewTicket("a", 10), NewTicket("ab", 1), NewTicket("b", 5)}
 	// Fractions of a second of different lengths are in order, too, and the ID decides about equal times.
 	want[0].ReceivedAt = received.Add(100 * time.Millisecond)
@@ -129,21 +126,17 @@ func testOrder(t *testing.T, q admission.Queue) {
 		}
 	}
 	difftest.Equal(t, "places", len(want), len(places))
-	for i := range want {
-		got, found, err := q.FirstAfter(ctx, admission.LargeValidation, want[i].Place)
-		must(t, err)
-		switch {
-		case found != (i+1 < len(want)):
-			t.Errorf("after ticket %d there is another one: %t", i, found)
-		case found && cmp.Diff(want[i+1], got) != "":
-			t.Errorf("after ticket %d is %+v, want %+v", i, got, want[i+1])
-		}
+	after := func(p admission.Place, atMost int, want ...admission.Ticket) {
+		t.Helper()
+		got := errtest.Must(q.After(ctx, admission.LargeValidation, p, atMost))(t)
+		difftest.Equal(t, fmt.Sprintf("at most %d tickets after %+v", atMost, p), slices.Concat(want), slices.Concat(got))
 	}
-	for tenant, first := range map[string]int{"": 0, "a": 2, "ab": 3, "aa": 2, "0": 0, "b": -1, "c": -1} {
-		got, found, err := q.FirstAfterTenant(ctx, admission.LargeValidation, tenant)
-		must(t, err)
-		if found != (first >= 0) || found && cmp.Diff(want[first], got) != "" {
-			t.Errorf("after the tenant %q: %+v (%t), want ticket %d", tenant, got, found, first)
+	for i := range want {
+		after(want[i].Place, 9, want[i+1:]...)
+	}
+	for tenant, first := range map[string]int{"": 0, "a": 2, "ab": 3, "aa": 2, "0": 0, "b": 5, "c": 5} {
+		for atMost := 1; atMost <= 6; atMost++ {
+			after(admission.Place{Tenant: tenant}, atMost, want[first:min(first+atMost, 5)]...)
 		}
 	}
 }
@@ -154,17 +147,21 @@ func testGate(t *testing.T, q admission.Queue) {
 	must(t, err)
 	empty := admission.Gate{Pool: admission.LargeValidation, Holders: map[batch.ID]admission.Holder{}}
 	difftest.Equal(t, "the first gate", empty, g)
-	a, b, at := NewTicket("a", 1), NewTicket("b", 1), received.Add(time.Hour)
+	a, b, c, at := NewTicket("a", 1), NewTicket("b", 1), NewTicket("c", 1), received.Add(time.Hour)
 	b.Round = 3
-	for i, p := range []admission.Ticket{a, b} {
-		g = errtest.Must(q.Admit(ctx, g, p, at))(t)
-		stored, err := q.Gate(ctx, admission.LargeValidation)
-		must(t, err)
-		if diff := cmp.Diff(stored, g); diff != "" || g.Turn != p.Tenant || len(g.Holders) != i+1 {
+	n := 0
+	for _, tickets := range [][]admission.Ticket{{a}, {c, b}} {
+		g = errtest.Must(q.Admit(ctx, g, at, tickets...))(t)
+		stored := errtest.Must(q.Gate(ctx, admission.LargeValidation))(t)
+		n += len(tickets)
+		last := tickets[len(tickets)-1]
+		if diff := cmp.Diff(stored, g); diff != "" || g.Turn != last.Tenant || len(g.Holders) != n {
 			t.Errorf("the gate after an admission (-stored +returned), turn %s:\n%s", g.Turn, diff)
 		}
-		difftest.Equal(t, "holder", admission.Holder{Place: p.Place, Round: p.Round, Since: at, LookAt: at},
-			g.Holders[p.Batch])
+		for _, p := range tickets {
+			difftest.Equal(t, "holder", admission.Holder{Place: p.Place, Round: p.Round, Since: at, LookAt: at},
+				g.Holders[p.Batch])
+		}
 	}
 	must(t, q.Postpone(ctx, admission.LargeValidation, a.Batch, at.Add(time.Minute)))
 	must(t, q.Postpone(ctx, admission.LargeValidation, b.Batch, time.Time{}))
@@ -174,8 +171,8 @@ func testGate(t *testing.T, q admission.Queue) {
 	if got := stored.Holders[a.Batch]; !got.LookAt.Equal(at.Add(time.Minute)) || !got.Since.Equal(at) {
 		t.Errorf("a postponed holder is %+v", got)
 	}
-	if got := stored.Holders[b.Batch]; !got.LookAt.IsZero() || len(stored.Holders) != 2 {
-		t.Errorf("got %+v, want two holders and the second one to be looked at now", stored.Holders)
+	if got := stored.Holders[b.Batch]; !got.LookAt.IsZero() || len(stored.Holders) != 3 {
+		t.Errorf("got %+v, want three holders and the second one to be looked at now", stored.Holders)
 	}
 }
 
@@ -188,7 +185,7 @@ func testOneWinsARace(t *testing.T, q admission.Queue) {
 		var group sync.WaitGroup
 		errs := make([]error, 6)
 		for i := range errs {
-			group.Go(func() { _, errs[i] = q.Admit(ctx, g, NewTicket("a", 10*round+i), received) })
+			group.Go(func() { _, errs[i] = q.Admit(ctx, g, received, NewTicket("a", 10*round+i)) })
 		}
 		group.Wait()
 		won := 0
@@ -208,24 +205,31 @@ func testOneWinsARace(t *testing.T, q admission.Queue) {
 	}
 }
 
+// A release leaves decisions under way that are not about its batch, and prevents those that may be.
 func testRelease(t *testing.T, q admission.Queue) {
 	ctx := t.Context()
-	g, err := q.Gate(ctx, admission.LargeValidation)
-	must(t, err)
-	a, b, c := NewTicket("a", 1), NewTicket("b", 1), NewTicket("c", 1)
-	for _, p := range []admission.Ticket{a, b} {
-		g = errtest.Must(q.Admit(ctx, g, p, received))(t)
+	gate := func() admission.Gate {
+		t.Helper()
+		return errtest.Must(q.Gate(ctx, admission.LargeValidation))(t)
 	}
-	for range 2 { // the second one finds nothing to release, and prevents what is under way all the same
-		must(t, q.Release(ctx, admission.LargeValidation, a.Batch))
-		errtest.Is(t, "an admission by the gate before the release", errtest.Of(q.Admit(ctx, g, c, received)),
-			admission.ErrContended)
-		if g, err = q.Gate(ctx, admission.LargeValidation); err != nil || len(g.Holders) != 1 ||
-			g.Holders[b.Batch].Place != b.Place {
-			t.Errorf("the holders after a release are %+v, error %v; want the other one", g.Holders, err)
-		}
+	a, b, c, d := NewTicket("a", 1), NewTicket("b", 1), NewTicket("c", 1), NewTicket("d", 1)
+	before := errtest.Must(q.Admit(ctx, gate(), received, a, b))(t)
+	must(t, q.Release(ctx, admission.LargeValidation, a.Batch))
+	difftest.Equal(t, "version after the release of a slot", before.Version, gate().Version)
+	errtest.Is(t, "the end of a round of a batch that has left",
+		errtest.Of(q.EndRound(ctx, before, a.Batch)), admission.ErrContended)
+	after := errtest.Must(q.Admit(ctx, before, received, c))(t)
+	difftest.Equal(t, "version", before.Version+1, after.Version)
+	want := map[batch.ID]admission.Holder{
+		b.Batch: admission.HolderOf(b, received), c.Batch: admission.HolderOf(c, received),
 	}
-	errtest.Is(t, "a batch that left gets no slot again", errtest.Of(q.Admit(ctx, g, a, received)), nil)
+	difftest.Equal(t, "holders after an admission by the gate before the release", want, gate().Holders)
+	before = gate()
+	must(t, q.Release(ctx, admission.LargeValidation, a.Batch))
+	errtest.Is(t, "an admission by the gate before a release of no slot",
+		errtest.Of(q.Admit(ctx, before, received, d)), admission.ErrContended)
+	difftest.Equal(t, "holders", want, gate().Holders)
+	errtest.Is(t, "a batch that left gets no slot again", errtest.Of(q.Admit(ctx, gate(), received, a)), nil)
 }
 
 // A release before the first admission prevents one that is under way, too.
@@ -236,7 +240,7 @@ func testReleaseBeforeFirstAdmit(t *testing.T, q admission.Queue) {
 	must(t, q.Postpone(ctx, admission.LargeValidation, "nobody", received))
 	p := NewTicket("a", 1)
 	must(t, q.Release(ctx, admission.LargeValidation, p.Batch))
-	errtest.Is(t, "an admission by the gate before the release", errtest.Of(q.Admit(ctx, g, p, received)),
+	errtest.Is(t, "an admission by the gate before the release", errtest.Of(q.Admit(ctx, g, received, p)),
 		admission.ErrContended)
 	if g, err = q.Gate(ctx, admission.LargeValidation); err != nil || len(g.Holders) != 0 || g.Version == 0 {
 		t.Errorf("the gate is %+v, error %v; want a stored one without holders", g, err)
@@ -247,12 +251,11 @@ func testPoolsAreApart(t *testing.T, q admission.Queue) {
 	ctx := t.Context()
 	ticket := NewTicket("a", 1)
 	must(t, q.Put(ctx, ticket))
-	if _, found, err := q.FirstAfterTenant(ctx, admission.LargeIngestion, ""); found || err != nil {
-		t.Errorf("a ticket for validation waits for ingestion, error %v", err)
-	}
+	others := errtest.Must(q.After(ctx, admission.LargeIngestion, admission.Place{}, 1))(t)
+	difftest.Equal(t, "tickets for validation that wait for ingestion", 0, len(others))
 	g, err := q.Gate(ctx, admission.LargeValidation)
 	must(t, err)
-	_ = errtest.Must(q.Admit(ctx, g, ticket, received))(t)
+	_ = errtest.Must(q.Admit(ctx, g, received, ticket))(t)
 	must(t, q.Release(ctx, admission.LargeIngestion, ticket.Batch))
 	if g, err = q.Gate(ctx, admission.LargeValidation); err != nil || len(g.Holders) != 1 {
 		t.Errorf("validation has the holders %+v, error %v; want one", g.Holders, err)
@@ -266,8 +269,8 @@ func testChanges(t *testing.T, q admission.Queue) {
 	old := errtest.Must(q.Gate(ctx, admission.LargeValidation))(t)
 	difftest.Equal(t, "version without a gate", int64(0), old.Version)
 	a, b := NewTicket("a", 1), NewTicket("b", 1)
-	g := errtest.Must(q.Admit(ctx, old, a, received))(t)
-	g = errtest.Must(q.Admit(ctx, g, b, received))(t)
+	g := errtest.Must(q.Admit(ctx, old, received, a))(t)
+	g = errtest.Must(q.Admit(ctx, g, received, b))(t)
 	must(t, q.SetRefused(ctx, admission.LargeValidation, at))
 	adapted := errtest.Must(q.Adapt(ctx, g, 7, at.Add(time.Second)))(t)
 	for name, change := range map[string]func() (admission.Gate, error){

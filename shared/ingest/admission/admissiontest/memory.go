@@ -16,6 +16,9 @@ import (
 
 // Memory is an admission.Queue in memory.
 type Memory struct {
+	// Before runs before each call unless it is nil.
+	Before func()
+
 	mu      sync.Mutex
 	tickets map[admission.Pool]map[admission.Place]admission.Ticket
 	gates   map[admission.Pool]admission.Gate
@@ -31,10 +34,18 @@ func NewMemory() *Memory {
 	}
 }
 
+// begin begins a call, and returns what ends it.
+func (m *Memory) begin() (end func()) {
+	if m.Before != nil {
+		m.Before()
+	}
+	m.mu.Lock()
+	return m.mu.Unlock
+}
+
 // Put implements admission.Queue.
 func (m *Memory) Put(_ context.Context, t admission.Ticket) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+	defer m.begin()()
 	if old, exists := m.tickets[t.Pool][t.Place]; exists && old.Attempt.String() > t.Attempt.String() {
 		return admission.ErrSuperseded
 	}
@@ -47,8 +58,7 @@ func (m *Memory) Put(_ context.Context, t admission.Ticket) error {
 
 // Remove implements admission.Queue.
 func (m *Memory) Remove(_ context.Context, t admission.Ticket) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+	defer m.begin()()
 	if old, exists := m.tickets[t.Pool][t.Place]; exists && old.Attempt.String() == t.Attempt.String() {
 		delete(m.tickets[t.Pool], t.Place)
 	}
@@ -57,8 +67,7 @@ func (m *Memory) Remove(_ context.Context, t admission.Ticket) error {
 
 // Withdraw implements admission.Queue.
 func (m *Memory) Withdraw(_ context.Context, pool admission.Pool, p admission.Place) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+	defer m.begin()()
 	delete(m.tickets[pool], p)
 	return nil
 }
@@ -79,35 +88,23 @@ func (m *Memory) waiting(pool admission.Pool) []admission.Place {
 	return slices.SortedFunc(maps.Keys(m.tickets[pool]), comparePlaces)
 }
 
-// first returns the first ticket at a place that satisfies a condition.
-func (m *Memory) first(pool admission.Pool, matches func(admission.Place) bool) (admission.Ticket, bool, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	var first admission.Ticket
-	found := false
-	for p, t := range m.tickets[pool] {
-		if matches(p) && (!found || comparePlaces(p, first.Place) < 0) {
-			first, found = t, true
+// After implements admission.Queue.
+func (m *Memory) After(_ context.Context, pool admission.Pool, p admission.Place, atMost int) ([]admission.Ticket,
+	error) {
+	defer m.begin()()
+	var tickets []admission.Ticket
+	for _, other := range m.waiting(pool) {
+		isAfter := comparePlaces(other, p) > 0 && (p.Batch != "" || other.Tenant > p.Tenant)
+		if isAfter && len(tickets) < atMost {
+			tickets = append(tickets, m.tickets[pool][other])
 		}
 	}
-	return first, found, nil
-}
-
-// FirstAfterTenant implements admission.Queue.
-func (m *Memory) FirstAfterTenant(_ context.Context, pool admission.Pool, tenant string) (admission.Ticket, bool,
-	error) {
-	return m.first(pool, func(p admission.Place) bool { return p.Tenant > tenant })
-}
-
-// FirstAfter implements admission.Queue.
-func (m *Memory) FirstAfter(_ context.Context, pool admission.Pool, p admission.Place) (admission.Ticket, bool, error) {
-	return m.first(pool, func(other admission.Place) bool { return comparePlaces(other, p) > 0 })
+	return tickets, nil
 }
 
 // Tickets implements admission.Queue.
 func (m *Memory) Tickets(_ context.Context, pool admission.Pool, places []admission.Place) ([]admission.Ticket, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+	defer m.begin()()
 	var found []admission.Ticket
 	for _, p := range places {
 		if t, exists := m.tickets[pool][p]; exists {
@@ -119,8 +116,7 @@ func (m *Memory) Tickets(_ context.Context, pool admission.Pool, places []admiss
 
 // Waiting implements admission.Queue.
 func (m *Memory) Waiting(_ context.Context, pool admission.Pool, atMost int) ([]admission.Place, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+	defer m.begin()()
 	places := m.waiting(pool)
 	if atMost > 0 {
 		places = places[:min(atMost, len(places))]
@@ -130,8 +126,7 @@ func (m *Memory) Waiting(_ context.Context, pool admission.Pool, atMost int) ([]
 
 // Gate implements admission.Queue.
 func (m *Memory) Gate(_ context.Context, pool admission.Pool) (admission.Gate, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+	defer m.begin()()
 	return m.gate(pool), nil
 }
 
@@ -146,42 +141,46 @@ func (m *Memory) gate(pool admission.Pool) admission.Gate {
 }
 
 // Admit implements admission.Queue.
-func (m *Memory) Admit(_ context.Context, g admission.Gate, t admission.Ticket, at time.Time) (admission.Gate, error) {
-	return m.replace(g, g.WithHolder(admission.Holder{Place: t.Place, Round: t.Round, Since: at, LookAt: at}))
+func (m *Memory) Admit(_ context.Context, g admission.Gate, at time.Time,
+	tickets ...admission.Ticket) (admission.Gate, error) {
+	var holders []admission.Holder
+	for _, t := range tickets {
+		holders = append(holders, admission.HolderOf(t, at))
+	}
+	return m.change(g, func(g admission.Gate) admission.Gate { return g.WithHolders(holders...) })
 }
 
 // EndRound implements admission.Queue.
 func (m *Memory) EndRound(_ context.Context, g admission.Gate, id batch.ID) (admission.Gate, error) {
-	return m.replace(g, g.WithoutHolder(id))
+	return m.change(g, func(g admission.Gate) admission.Gate {
+		if _, isHolder := g.Holders[id]; !isHolder {
+			return g
+		}
+		return g.WithoutHolder(id)
+	})
 }
 
 // Adapt implements admission.Queue.
 func (m *Memory) Adapt(_ context.Context, g admission.Gate, slots int, at time.Time) (admission.Gate, error) {
-	return m.replace(g, g.WithSlots(slots, at))
+	return m.change(g, func(g admission.Gate) admission.Gate { return g.WithSlots(slots, at) })
 }
 
-// replace stores the next version of a gate. Changes that leave the version stay.
-func (m *Memory) replace(g, next admission.Gate) (admission.Gate, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+// change stores the next version of a gate, if the stored one has the version of the given one and there is a next one.
+// It returns what becomes of the given one.
+func (m *Memory) change(g admission.Gate, next func(admission.Gate) admission.Gate) (admission.Gate, error) {
+	defer m.begin()()
 	stored := m.gate(g.Pool)
-	if stored.Version != g.Version {
+	changed := next(stored)
+	if stored.Version != g.Version || changed.Version == stored.Version {
 		return admission.Gate{}, admission.ErrContended
 	}
-	next.RefusedAt = stored.RefusedAt
-	for id, h := range stored.Holders {
-		if kept, isHolder := next.Holders[id]; isHolder && h.Since.Equal(kept.Since) {
-			next.Holders[id] = h
-		}
-	}
-	m.gates[g.Pool] = next
-	return m.gate(g.Pool), nil
+	m.gates[g.Pool] = changed
+	return next(g), nil
 }
 
 // SetRefused implements admission.Queue.
 func (m *Memory) SetRefused(_ context.Context, pool admission.Pool, at time.Time) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+	defer m.begin()()
 	if g, isStored := m.gates[pool]; isStored {
 		g.RefusedAt = at
 		m.gates[pool] = g
@@ -191,10 +190,11 @@ func (m *Memory) SetRefused(_ context.Context, pool admission.Pool, at time.Time
 
 // Release implements admission.Queue.
 func (m *Memory) Release(_ context.Context, pool admission.Pool, id batch.ID) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+	defer m.begin()()
 	next := m.gate(pool)
-	next.Version++
+	if _, isHolder := next.Holders[id]; !isHolder {
+		next.Version++
+	}
 	delete(next.Holders, id)
 	m.gates[pool] = next
 	return nil
@@ -202,8 +202,7 @@ func (m *Memory) Release(_ context.Context, pool admission.Pool, id batch.ID) er
 
 // Postpone implements admission.Queue.
 func (m *Memory) Postpone(_ context.Context, pool admission.Pool, id batch.ID, at time.Time) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+	defer m.begin()()
 	next := m.gate(pool)
 	if h, isHolder := next.Holders[id]; isHolder {
 		h.LookAt = at

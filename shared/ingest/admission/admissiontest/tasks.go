@@ -41,6 +41,7 @@ func NewSlots() *admission.Slots {
 	plenty := admission.Limits{Slots: 1000, PerTenant: 1000}
 	return &admission.Slots{
 		Queue: NewMemory(), Tasks: &Tasks{}, Now: time.Now, Log: slog.New(slog.DiscardHandler),
+		Sequential: true,
 		Limits: map[admission.Pool]admission.Limits{
 			admission.LargeValidation: plenty, admission.SmallValidation: plenty,
 			admission.LargeIngestion: plenty, admission.SmallIngestion: plenty,

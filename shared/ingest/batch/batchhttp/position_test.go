@@ -42,7 +42,7 @@ func TestQueuePosition(t *testing.T) {
 	gate, err := a.queue.Gate(t.Context(), admission.LargeValidation)
 	if err == nil {
 		b, _ := a.batches.Get(t.Context(), ids[0])
-		_, err = a.queue.Admit(t.Context(), gate, admission.Ticket{Place: admission.PlaceOf(b)}, now)
+		_, err = a.queue.Admit(t.Context(), gate, now, admission.Ticket{Place: admission.PlaceOf(b)})
 	}
 	errtest.Fatal(t, err)
 	expect(ids[1], http.StatusAccepted, 2.0) // positions are kept for two seconds
