@@ -139,8 +139,8 @@ type Holder struct {
 // Gate has the holders of the slots of a pool.
 type Gate struct {
 	Pool Pool
-	// Version is the version of the stored gate, 0 for one that is not stored yet. Every decision increments it; a holder
-	// that leaves does not.
+	// Version is the version of the stored gate, 0 for one that is not stored yet. Every decision increments it; a
+	// holder that leaves does not.
 	Version int64
 	Holders map[batch.ID]Holder
 	// Turn is the tenant that got a slot last.

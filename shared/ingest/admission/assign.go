@@ -18,8 +18,8 @@ func (s *Slots) Assign(ctx context.Context, pool Pool) error {
 
 const (
 	// maxContentions is how often assign may lose to others before it leaves everything to them. The gate by which the
-	// second of them decided was read after the write of the first, and thus after the call began: it had in it what the
-	// caller has left or stored.
+	// second of them decided was read after the write of the first, and thus after the call began: it had in it what
+	// the caller has left or stored.
 	maxContentions = 2
 	// contentionPause is the longest pause after the first of them.
 	contentionPause = 20 * time.Millisecond

@@ -33,8 +33,8 @@ func (q steppedQueue) Withdraw(ctx context.Context, pool admission.Pool, p admis
 	return err
 }
 
-func (q steppedQueue) After(ctx context.Context, pool admission.Pool, p admission.Place, atMost int) ([]admission.Ticket,
-	error) {
+func (q steppedQueue) After(ctx context.Context, pool admission.Pool, p admission.Place,
+	atMost int) ([]admission.Ticket, error) {
 	return call(ctx, q.m, func() ([]admission.Ticket, error) {
 		return q.Queue.After(q.m.t.Context(), pool, p, atMost)
 	})

@@ -42,9 +42,10 @@ type Queue interface {
 
 	// Gate returns the gate of a pool, and an empty one with version 0 if none is stored.
 	Gate(ctx context.Context, pool Pool) (Gate, error)
-	// Admit gives slots to the batches of some tickets, MaxAdmitted at most, and makes the tenant of the last one the one
-	// whose turn was last. It returns the gate after that, or ErrContended if the stored gate does not have the version of
-	// the given one. Batches whose slots were released since are holders of the returned gate, not of the stored one.
+	// Admit gives slots to the batches of some tickets, MaxAdmitted at most, and makes the tenant of the last one the
+	// one whose turn was last. It returns the gate after that, or ErrContended if the stored gate does not have the
+	// version of the given one. Batches whose slots were released since are holders of the returned gate, not of the
+	// stored one.
 	Admit(ctx context.Context, g Gate, at time.Time, tickets ...Ticket) (Gate, error)
 	// EndRound takes the slot from a batch. It returns the gate after that, or ErrContended if the stored gate does not
 	// have the version of the given one, or the batch has no slot.
@@ -54,8 +55,8 @@ type Queue interface {
 	Adapt(ctx context.Context, g Gate, slots int, at time.Time) (Gate, error)
 	// SetRefused sets RefusedAt of a stored gate, and leaves its version. It does nothing if none is stored.
 	SetRefused(ctx context.Context, pool Pool, at time.Time) error
-	// Release takes the slot from a batch, and leaves the version of the gate: whoever decides by an older gate gives out
-	// too few slots, and none to a batch that had one. If the batch has no slot, it increments the version, so that no
+	// Release takes the slot from a batch, and leaves the version of the gate: whoever decides by an older gate gives
+	// out too few slots, and none to a batch that had one. If the batch has no slot, it increments the version, so that no
 	// Admit that is under way gives it one afterwards.
 	Release(ctx context.Context, pool Pool, id batch.ID) error
 	// Postpone sets the time from which a holder is to be looked at. It does nothing if the batch has no slot.

@@ -129,7 +129,8 @@ func testOrder(t *testing.T, q admission.Queue) {
 	after := func(p admission.Place, atMost int, want ...admission.Ticket) {
 		t.Helper()
 		got := errtest.Must(q.After(ctx, admission.LargeValidation, p, atMost))(t)
-		difftest.Equal(t, fmt.Sprintf("at most %d tickets after %+v", atMost, p), slices.Concat(want), slices.Concat(got))
+		difftest.Equal(t, fmt.Sprintf("at most %d tickets after %+v", atMost, p), slices.Concat(want),
+			slices.Concat(got))
 	}
 	for i := range want {
 		after(want[i].Place, 9, want[i+1:]...)
