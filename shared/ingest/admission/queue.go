@@ -56,8 +56,8 @@ type Queue interface {
 	// SetRefused sets RefusedAt of a stored gate, and leaves its version. It does nothing if none is stored.
 	SetRefused(ctx context.Context, pool Pool, at time.Time) error
 	// Release takes the slot from a batch, and leaves the version of the gate: whoever decides by an older gate gives
-	// out too few slots, and none to a batch that had one. If the batch has no slot, it increments the version, so that no
-	// Admit that is under way gives it one afterwards.
+	// out too few slots, and none to a batch that had one. If the batch has no slot, it increments the version, so that
+	// no Admit that is under way gives it one afterwards.
 	Release(ctx context.Context, pool Pool, id batch.ID) error
 	// Postpone sets the time from which a holder is to be looked at. It does nothing if the batch has no slot.
 	Postpone(ctx context.Context, pool Pool, id batch.ID, at time.Time) error
