@@ -36,6 +36,8 @@ type Load struct {
 	// ParquetDays; 0 for ever.
 	Parquet     bool    `json:"parquet,omitempty"`
 	ParquetDays float64 `json:"parquet_days,omitempty"`
+	// Day is how write units are provisioned. With a peak, the load is that of one day.
+	Day Day `json:"day"`
 	// GuardDuty scans uploads; otherwise the scan function passes them to clamd.
 	GuardDuty bool `json:"guardduty"`
 }
@@ -66,7 +68,7 @@ func (l Load) Check() error {
 	case l.LineUnits != 0 && !(l.LineUnits >= 1 && l.LineUnits <= 400):
 		return errors.New("a stored line takes 1 to 400 write units")
 	}
-	return nil
+	return l.complete().Day.Check()
 }
 
 // complete returns the load with its estimates filled in.
@@ -79,6 +81,12 @@ func (l Load) complete() Load {
 		if l.ItemBytes > 512 { // so that some lines are longer than a unit
 			l.LineUnits = l.ItemBytes/1024 + 0.5
 		}
+	}
+	if l.Day.Target == 0 {
+		l.Day.Target = 0.7
+	}
+	if l.Day.Max == 0 {
+		l.Day.Min, l.Day.Max = max(l.Day.Min, 1000), 40_000
 	}
 	return l
 }
@@ -188,6 +196,8 @@ const (
 	// apiRequests is how often a client asks for one batch: a token, the URL, nine times the status, the result. Each
 	// runs two functions, the authorizer included, and writes one row of limits.
 	apiRequests = 12
+	// tracedShare is what X-Ray traces beside one request a second.
+	tracedShare = 0.05
 	// logBytes are those that a run of a function logs.
 	logBytes = 700
 	// Bytes of work files and of the report for each line, and the days for which they and the upload are kept.

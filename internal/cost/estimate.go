@@ -33,6 +33,16 @@ type Sums struct {
 	Total float64 `json:"total"`
 }
 
+// Provisioned is what a load costs if write units of lines are provisioned in place of those on demand.
+type Provisioned struct {
+	// Use is the share of the units that is used: that of the load, or what became of its day.
+	Use        float64 `json:"use"`
+	Once       float64 `json:"once"`
+	PerMillion float64 `json:"per_million_lines_once"`
+	// Day is what became of the day of the load, if it is one.
+	Day *Scaled `json:"day,omitempty"`
+}
+
 // Estimate is what a load costs.
 type Estimate struct {
 	Load Load `json:"load"`
@@ -46,6 +56,8 @@ type Estimate struct {
 	// Sums are of all lines, PerMillion of a million of them.
 	Sums       Sums `json:"sums"`
 	PerMillion Sums `json:"per_million_lines"`
+	// Provisioned is the same with provisioned write units for the lines.
+	Provisioned Provisioned `json:"provisioned"`
 	// PricesOf and Source are those of the prices.
 	PricesOf string `json:"prices_of"`
 	Region   string `json:"region"`
@@ -74,8 +86,27 @@ func NewEstimate(l Load, prices PriceList) Estimate {
 		e.Sums.Total += files.Dollars * e.ParquetMonths
 	}
 	millions := float64(l.Lines) / 1e6
+	e.Provisioned = newProvisioned(l, e, prices.Prices)
 	e.PerMillion = Sums{e.Sums.Once / millions, e.Sums.Month / millions, e.Sums.Total / millions}
 	return e
+}
+
+// newProvisioned returns what the load of an estimate costs with provisioned units. Its first item are the lines.
+func newProvisioned(l Load, e Estimate, p Prices) Provisioned {
+	price := p.UnitHour
+	if l.RareAccess {
+		price = p.RareUnitHour
+	}
+	lines := e.Once[0]
+	out := Provisioned{Use: l.Day.Target}
+	hours := lines.Amount / 3600 / l.Day.Target
+	if l.Day.Peak > 0 {
+		day := l.Day.Pass(lines.Amount)
+		out.Day, out.Use, hours = &day, day.Used, day.UnitHours
+	}
+	out.Once = e.Sums.Once - lines.Dollars + hours*price
+	out.PerMillion = out.Once * 1e6 / float64(l.Lines)
+	return out
 }
 
 func onceItems(l Load, p Prices) []Item {
@@ -117,6 +148,8 @@ func onceItems(l Load, p Prices) []Item {
 	return append(items,
 		item("API", requests, "requests", p.APIRequest/1e6, fmt.Sprintf(assumed+"%d a batch", apiRequests)),
 		item("tokens", n, "signatures", p.Signature/1e4, assumed+"1 a batch"),
+		item("traces", tracedShare*(requests+n), "traces", p.Trace/1e6, fmt.Sprintf(assumed+
+			"%g of requests and executions", tracedShare)),
 		item("logs", runs*logBytes/gib, "GiB", p.Log, fmt.Sprintf("%d bytes a run", logBytes)))
 }
 
@@ -186,6 +219,9 @@ type Prices struct {
 	APIRequest      float64 `json:"api_request_million"`
 	Signature       float64 `json:"signature_ten_thousand"`
 	Log             float64 `json:"log_gib"`
+	Trace           float64 `json:"trace_million"`
+	UnitHour        float64 `json:"dynamodb_write_unit_hour"`
+	RareUnitHour    float64 `json:"dynamodb_ia_write_unit_hour"`
 }
 
 // DefaultPrices returns the prices that the program was built with.

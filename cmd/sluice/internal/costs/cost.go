@@ -36,7 +36,8 @@ out.`,
 sluice cost --lines 1800000 --bytes 2053800000
 sluice cost --lines 1800000000 --bytes 2053800000000 --batches 1000 --months 12 --retention-days 90
 sluice cost --lines 1000000 --bytes 1141000000 --months 24 --table-class STANDARD_INFREQUENT_ACCESS --json
-sluice cost --lines 1800000 --bytes 2053800000 --packed 530000000 --parquet --months 12`,
+sluice cost --lines 1800000 --bytes 2053800000 --packed 530000000 --parquet --months 12
+sluice cost --lines 180000000 --bytes 205380000000 --batches 100 --peak 0.6 --min-units 1000`,
 		RunE: command.Run(func(_ context.Context, _ []string, stdout io.Writer) error {
 			if err := r.check(); err != nil {
 				return err
@@ -81,6 +82,12 @@ func (c *costRun) addFlags(cmd *cobra.Command) {
 		"`N` bytes of a stored line (default by the length of lines)")
 	f.Float64Var(&c.load.LineUnits, "line-units", 0,
 		"`N` write units of a stored line (default by its bytes, usually 1)")
+	f.Float64Var(&c.load.Day.Target, "use", 0.7,
+		"`SHARE` of provisioned write units that is used, 0.2 to 0.9; TransactionsTargetUse")
+	f.Float64Var(&c.load.Day.Peak, "peak", 0,
+		"the load is that of one day, and `SHARE` of it comes in four hours; provisioned units follow it (default 0)")
+	f.Float64Var(&c.load.Day.Min, "min-units", 1000, "`N` provisioned write units at least; TransactionsMinCapacity")
+	f.Float64Var(&c.load.Day.Max, "max-units", 40_000, "`N` provisioned write units at most; TransactionsMaxCapacity")
 	f.StringVar(&c.priceFile, "price-file", "",
 		"`FILE` with other prices, in the form of internal/cost/prices.json")
 	f.BoolVar(&c.asJSON, "json", false, "print the estimate as JSON")
@@ -153,7 +160,26 @@ func printEstimate(ui *terminal.Terminal, e cost.Estimate) {
 	ui.Printf("\n%s\n", ui.Paint(terminal.Bold, total))
 	ui.Printf("A million lines: %s once, %s every month, %s in all\n", formatDollars(e.PerMillion.Once),
 		formatDollars(e.PerMillion.Month), formatDollars(e.PerMillion.Total))
+	printProvisioned(ui, e)
 	ui.Printf("%s\n", ui.Paint(terminal.Dim, fmt.Sprintf("Prices of %s, %s: %s.", e.Region, e.PricesOf, e.Source)))
+}
+
+// printProvisioned prints what provisioned write units would cost, and what became of the day.
+func printProvisioned(ui *terminal.Terminal, e cost.Estimate) {
+	ui.Printf("With provisioned write units, of which %.0f %% are used: %s once, a million lines %s\n",
+		100*e.Provisioned.Use, formatDollars(e.Provisioned.Once), formatDollars(e.Provisioned.PerMillion))
+	day, given := e.Provisioned.Day, e.Load.Day
+	if day == nil {
+		return
+	}
+	ui.Printf("A day with %.0f %% of its lines in four hours, scaled to use %.0f %% of %s to %s units:\n",
+		100*given.Peak, 100*given.Target, formatQuantity(given.Min), formatQuantity(given.Max))
+	ui.Printf("  %s unit-hours, %s units at most, %d increases, %d decreases\n", formatQuantity(day.UnitHours),
+		formatQuantity(day.Highest), day.Increases, day.Decreases)
+	ui.Printf("  writes wait in %.0f s of the day, for %.0f s at most; %s units are left at its end\n", day.Throttled,
+		day.LongestWait, formatQuantity(day.Left))
+	ui.Printf("%s\n", ui.Paint(terminal.Dim, "  assumed: units increase after 2 minutes above their use and decrease "+
+		"after 15 far below it, 4 times a day and once an hour; each hour is paid by its most units; no burst"))
 }
 
 func formatMonths(months float64) string {
