@@ -179,7 +179,7 @@ func TestOpenFilesAreLimited(t *testing.T) {
 // and everything ends: batches, their announcements, and deliveries to webhooks.
 func TestEverythingEndsAtTheLimits(t *testing.T) {
 	t.Parallel()
-	cloud := newCloud(t, "--limit", "concurrency=3", "--limit", "writes=*:6", "--set", "ChunkBytes=8192",
+	cloud := newCloud(t, "--limit", "concurrency=3", "--limit", "writes=*:6", "--set", "ChunkBytes=4096",
 		"--set", "WebhookFirstPause=1", "--set", "WebhookCollectTime=1")
 	onboardEntities(t, cloud)
 	api := login(t, cloud)
