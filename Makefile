@@ -12,7 +12,7 @@
 # make test-clients   what generators of clients make of that file
 
 .DEFAULT_GOAL := build
-.PHONY: build tools demo test check verify local description docs bench bench-2gb bench-find lab lint clean programs functions format format-console vet staticcheck test-units test-races architectures test-duckdb \
+.PHONY: build tools demo test check verify local description docs bench bench-2gb bench-find lab lint clean programs functions format format-console vet staticcheck test-units test-races architectures test-duckdb test-rollback \
 	test-e2e test-console test-faults test-kills vulncheck test-sam test-localstack sam-suite localstack-suite localstack sam-build test-clients test-template lint-template lint-template-newest test-parquet release
 
 # One set of flags for products, tests, vet and staticcheck, and one workspace for all modules (go.work), so that each package is
@@ -128,7 +128,7 @@ check:
 # console's pages and what takes longest with empty caches: races, and builds for other processors. The console's pages are tested where there is a browser: on Linux
 # with x86_64, whose Chromium comes from npm, and on machines that have one.
 BROWSER := $(or $(CHROMIUM),$(CHROMIUM_TOOL),$(shell command -v chromium || command -v chromium-browser || command -v google-chrome))
-VERIFY := format vet staticcheck console-types lint-template test-duckdb test-kills test-faults test-clients \
+VERIFY := format vet staticcheck console-types lint-template test-duckdb test-rollback test-kills test-faults test-clients \
 	$(if $(CI),,$(if $(BROWSER),test-console) architectures test-races)
 verify:
 	@MAKE="$(MAKE)" COUNT=$(or $(COUNT),$(if $(CI),10,20)) KILLS=$(or $(KILLS),once) CLIENTS="$(or $(CLIENTS),$(if $(CI),openapi-generator-java))" \
@@ -192,6 +192,11 @@ test-e2e: build
 # Parquet files as DuckDB reads them.
 test-duckdb: build bin/tools/duckdb/installed
 	go test -vet=off -count=1 $(VERIFY_TAG) -run 'DuckDB|Parquet|VersionsSideBySide' ./shared/ingest/export/parquetfile ./e2e
+
+# The release before this one, of tools/previous-release, reads what this one stores. A shallow clone lacks its commit.
+test-rollback: build
+	@commit=$$(tail -n 1 tools/previous-release) && { git cat-file -e $$commit^{commit} 2>/dev/null || git fetch --quiet --depth=1 origin $$commit; }
+	go test -vet=off -count=1 $(VERIFY_TAG) -run 'TestThePreviousRelease' ./internal/repotest
 
 # The functions and programs for the processor that this machine does not have, and the programs that SAM is given: for both, and the
 # same of the same sources.

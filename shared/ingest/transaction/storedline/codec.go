@@ -11,7 +11,8 @@
 //
 // Releases before this form stored a bare zstd frame without a dictionary, whose first byte is 0x28, the first one of
 // the magic number. Such items stay as they are and are read for ever, and so are the items of every dictionary: a
-// dictionary is never changed or removed, only another one is added beside it, under the next ID.
+// dictionary is never changed or removed, only another one is added beside it, under the next ID. A format or
+// dictionary is read one release before it is written: the release to which a deployment is rolled back must read it.
 package storedline
 
 import (
