@@ -3,6 +3,8 @@ package repotest
 import (
 	"strings"
 	"testing"
+
+	"sluice/shared/ingest/admission"
 )
 
 // maxAlarmMetrics is how many metrics the expression of one alarm may have, a limit of CloudWatch.
@@ -45,6 +47,21 @@ func TestStepsOfBatchesAreWatched(t *testing.T) {
 		main := "functions/" + functions[step].Program + "/main.go"
 		if !strings.Contains(string(readFile(t, main)), "pipeline.Measured(") {
 			t.Errorf("%s does not pass its handler through pipeline.Measured", main)
+		}
+	}
+}
+
+// The waiting batches of every pool of slots raise an alarm and are in the dashboard.
+func TestPoolsOfSlotsAreWatched(t *testing.T) {
+	named := map[string]bool{}
+	for _, m := range namedMetrics(t) {
+		named[m.place+" "+m.name+" "+m.dimensions["Stage"]] = true
+	}
+	for _, pool := range admission.Pools() {
+		for _, place := range []string{"BatchesWaitLong OldestWaitSeconds", "Slots in use UsedSlots"} {
+			if !named[place+" "+string(pool)] {
+				t.Errorf("template.yaml, %s: the pool %s is missing", place, pool)
+			}
 		}
 	}
 }
