@@ -19,7 +19,7 @@ func (s *Slots) Assign(ctx context.Context, pool Pool) error {
 const (
 	// maxContentions is how often assign may lose to others before it leaves everything to them. The gate by which the
 	// second of them decided was read after the write of the first, and thus after the call began: it had in it what
-	// the caller has left or stored.
+	// the caller has left or stored. If both writes were by one gate, that caller of assign reads it again.
 	maxContentions = 2
 	// contentionPause is the longest pause after the first of them.
 	contentionPause = 20 * time.Millisecond
@@ -51,6 +51,7 @@ func (s *Slots) assignOnce(ctx context.Context, pool Pool, own []Place, unnotifi
 		if err != nil {
 			return err
 		}
+		read := gate.Version
 		if gate, _, err = s.visitHolders(ctx, gate, holding(gate, own), unnotified); err != nil {
 			return err
 		}
@@ -63,7 +64,9 @@ func (s *Slots) assignOnce(ctx context.Context, pool Pool, own []Place, unnotifi
 				others = append(others, h.Place)
 			}
 		}
-		if _, hasEnded, err := s.visitHolders(ctx, gate, others, unnotified); err != nil || !hasEnded {
+		hasWrittenTwice := gate.Version > read+1
+		_, hasEnded, err := s.visitHolders(ctx, gate, others, unnotified)
+		if err != nil || !hasEnded && !hasWrittenTwice {
 			return err
 		}
 	}
