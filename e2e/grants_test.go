@@ -44,6 +44,10 @@ var grantsAllowedUnused = map[string]string{
 		"document is being deleted",
 	"sluice-scan ReadAndTagUploads s3:AbortMultipartUpload": "the sweep aborts an upload in parts a day after its " +
 		"last URL",
+	"sluice-admit Slots dynamodb:BatchGetItem":              ticketsOfHolders,
+	"sluice-process Slots dynamodb:BatchGetItem":            ticketsOfHolders,
+	"sluice-verdict Slots dynamodb:BatchGetItem":            ticketsOfHolders,
+	"sluice-ingest ReportRefusedWrites dynamodb:UpdateItem": "a table refuses writes only where they are limited",
 	"sluice-admit Batches dynamodb:UpdateItem": "an execution of a release without slots has a state that makes a " +
 		"transition",
 	"sluice-find ReadBatches dynamodb:Query":             pendingIndex,
@@ -59,6 +63,7 @@ const (
 	abortsAfterFailure = "a step aborts an upload when storage fails, and it does not fail here"
 	pendingIndex       = "work files of a batch are searched for a second after its end, until it is indexed"
 	firstPagingKey     = "the first list of all functions makes the key of its tokens"
+	ticketsOfHolders   = "tickets of holders are read three seconds after they got their slots"
 	noDeadLetters      = "an event becomes a dead letter after failing three times, and none does here"
 )
 
