@@ -81,11 +81,12 @@ func (s *Process) run(ctx context.Context, in BatchInput) (done bool, err error)
 	return err == nil, err
 }
 
-// judgeLines runs the steps before the verdict.
+// judgeLines runs the steps before the verdict. If one of the first two fails, the other one runs to its end: the next
+// run needs its result, and it would fail, too, without a cause of its own.
 func (s *Process) judgeLines(ctx context.Context, id batch.ID) error {
-	g, gctx := errgroup.WithContext(ctx)
-	g.Go(func() error { _, err := s.Validate(gctx, ChunkInput{ID: id}); return err })
-	g.Go(func() error { _, err := s.Digest(gctx, DigestInput{ID: id}); return err })
+	var g errgroup.Group
+	g.Go(func() error { _, err := s.Validate(ctx, ChunkInput{ID: id}); return err })
+	g.Go(func() error { _, err := s.Digest(ctx, DigestInput{ID: id}); return err })
 	err := g.Wait()
 	if err == nil {
 		_, err = s.Reconcile(ctx, PartitionInput{ID: id, Partitions: PartitionRange{0, batch.Partitions}})
