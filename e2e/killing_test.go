@@ -163,7 +163,7 @@ func (r *killRun) waitForAnnouncement(t *testing.T, c killing, id string) {
 		}
 		if !r.swept && time.Since(ended) > 8*time.Second {
 			r.swept = true
-			c.environment.sweep(t)
+			c.environment.invoke(t, "scan", scheduledEvent, true) // which is repeated if it is killed, too
 		}
 		r.delivered = c.receiver.deliveries(t, id)
 		return r.events > 0 && r.delivered > 0 && row["unannounced"] == nil
