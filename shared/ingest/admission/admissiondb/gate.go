@@ -108,21 +108,19 @@ func (q *Queue) SetRefused(ctx context.Context, pool admission.Pool, at time.Tim
 func (q *Queue) changeVersion(ctx context.Context, doing string, g admission.Gate, update, condition string,
 	names map[string]string, values dynamo.Item) error {
 	values[":version"], values[":next"] = dynamo.Number(g.Version), dynamo.Number(g.Version+1)
-	w := q.table.Update(key(g.Pool, gatePlace), update, condition, values)
+	return q.table.Apply(ctx, doing, q.update(g.Pool, update, condition, names, values).Or(admission.ErrContended))
+}
+
+// update returns the write of an update of a gate.
+func (q *Queue) update(pool admission.Pool, update, condition string, names map[string]string,
+	values dynamo.Item) dynamo.Write {
+	w := q.table.Update(key(pool, gatePlace), update, condition, values)
 	w.Update.ExpressionAttributeNames = names
-	return q.table.Apply(ctx, doing, w.Or(admission.ErrContended))
+	return w
 }
 
 // nameOf returns the name of a batch in the expressions that change its holder.
 func nameOf(id batch.ID) map[string]string { return map[string]string{"#batch": string(id)} }
-
-// changeHolder returns the write of an update of the gate that names the holder of a batch.
-func (q *Queue) changeHolder(pool admission.Pool, id batch.ID, update, condition string,
-	values dynamo.Item) dynamo.Write {
-	w := q.table.Update(key(pool, gatePlace), update, condition, values)
-	w.Update.ExpressionAttributeNames = nameOf(id)
-	return w
-}
 
 // create returns the write of the first version of a gate, on the condition that there is none.
 func (q *Queue) create(pool admission.Pool, turn string, holders map[string]holderRow) (dynamo.Write, error) {
@@ -141,8 +139,8 @@ func (q *Queue) Release(ctx context.Context, pool admission.Pool, id batch.ID) e
 		return err
 	}
 	writes := []dynamo.Write{
-		q.changeHolder(pool, id, "REMOVE holders.#batch", "attribute_exists(holders.#batch)", nil),
-		q.changeHolder(pool, id, "REMOVE holders.#batch SET version = version + :one", "attribute_exists(place)",
+		q.update(pool, "REMOVE holders.#batch", "attribute_exists(holders.#batch)", nameOf(id), nil),
+		q.update(pool, "REMOVE holders.#batch SET version = version + :one", "attribute_exists(place)", nameOf(id),
 			dynamo.Item{":one": dynamo.Number(1)}),
 		create,
 	}
@@ -158,8 +156,8 @@ func (q *Queue) Release(ctx context.Context, pool admission.Pool, id batch.ID) e
 
 // Postpone sets look_at, on the condition that the batch has a slot.
 func (q *Queue) Postpone(ctx context.Context, pool admission.Pool, id batch.ID, at time.Time) error {
-	return q.table.Apply(ctx, "postpone the look at batch "+string(id), q.changeHolder(pool, id,
-		"SET holders.#batch.look_at = :at", "attribute_exists(holders.#batch)",
+	return q.table.Apply(ctx, "postpone the look at batch "+string(id), q.update(pool,
+		"SET holders.#batch.look_at = :at", "attribute_exists(holders.#batch)", nameOf(id),
 		dynamo.Item{":at": dynamo.String(dynamo.FormatTime(at))}).Or(nil))
 }
 
@@ -177,11 +175,11 @@ func unmarshalGate(item dynamo.Item) (admission.Gate, error) {
 	}
 	g := admission.Gate{Pool: admission.Pool(row.Pool), Version: row.Version, Turn: row.Turn, Slots: row.Slots,
 		Holders: make(map[batch.ID]admission.Holder, len(row.Holders))}
-	for at, text := range map[*time.Time]string{&g.AdaptedAt: row.AdaptedAt, &g.RefusedAt: row.RefusedAt} {
-		var err error
-		if *at, err = parseOptionalTime(text); err != nil {
-			return admission.Gate{}, err
-		}
+	var errs [2]error
+	g.AdaptedAt, errs[0] = dynamo.ParseTime(row.AdaptedAt)
+	g.RefusedAt, errs[1] = dynamo.ParseTime(row.RefusedAt)
+	if err := errors.Join(errs[:]...); err != nil {
+		return admission.Gate{}, err
 	}
 	for id, h := range row.Holders {
 		holder := admission.Holder{Round: h.Round}
@@ -195,14 +193,6 @@ func unmarshalGate(item dynamo.Item) (admission.Gate, error) {
 		g.Holders[batch.ID(id)] = holder
 	}
 	return g, nil
-}
-
-// parseOptionalTime returns the zero time for an absent one.
-func parseOptionalTime(text string) (time.Time, error) {
-	if text == "" {
-		return time.Time{}, nil
-	}
-	return dynamo.ParseTime(text)
 }
 
 // unmarshal reads an item into a row.
