@@ -126,8 +126,8 @@ check:
 
 # Everything else that is checked. CI=1 has fewer seeds of faults and one client of those that are generated, and leaves out the
 # console's pages, the release before, whose commit a clone may lack, and what takes longest with empty caches: races, and builds for
-# other processors. The console's pages are tested where there is a browser: on Linux
-# with x86_64, whose Chromium comes from npm, and on machines that have one.
+# other processors. The console's pages are tested where there is a browser: on Linux with x86_64, whose Chromium comes from npm, and on
+# machines that have one.
 BROWSER := $(or $(CHROMIUM),$(CHROMIUM_TOOL),$(shell command -v chromium || command -v chromium-browser || command -v google-chrome))
 VERIFY := format vet staticcheck console-types lint-template test-duckdb test-kills test-faults test-clients \
 	$(if $(CI),,test-rollback $(if $(BROWSER),test-console) architectures test-races)

@@ -33,8 +33,8 @@ var (
 		"--set", "ScanConcurrency=1", "--set", "ScreeningPatience=10")
 	// largeCloud is for large files: its chunks are as large as on AWS, and its parts as small as S3 allows.
 	largeCloud = newSharedCloud("--set", fmt.Sprintf("UploadPartBytes=%d", smallestPart))
-	// slotCloud has one slot of each stage for batches of more than two bytes, of which a line has several chunks, such
-	// a sweep, too, and download URLs that end after a second.
+	// slotCloud has one slot of each stage for batches of more than two bytes, chunks that are shorter than a line, the
+	// same sweep, and download URLs that end after a second.
 	slotCloud = newSharedCloud("--set", "ValidationSlots=1", "--set", "ValidationSlotsPerTenant=1",
 		"--set", "IngestionSlots=1", "--set", "IngestionSlotsPerTenant=1", "--set", "SmallBatchBytes=2",
 		"--set", "ChunkBytes=500", "--set", "SweepAge=1", "--set", "DownloadUrlLifetime=1")

@@ -9,7 +9,7 @@ import (
 	"sluice/client"
 )
 
-// Receivers that hang delay neither the fast receiver of another tenant nor, for long, that of their own.
+// Hanging receivers delay no fast receiver: not another tenant's, and their own tenant's not for long.
 func TestSlowReceiversDelayNobodyElse(t *testing.T) { testSlowReceivers(t, 1) }
 
 // testSlowReceivers has nine webhooks hang with some events each, and then measures how long events of the same tenant

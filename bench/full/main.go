@@ -2,8 +2,8 @@
 // every function has used, the processor time of every program, how large the report is, and how fast lines are
 // ingested beside a loop that does nothing but write the same items to the same server.
 //
-// Times are those of the history of the execution; memory (VmHWM) and processor time are what the kernel says. The
-// files are made as they are needed and removed as soon as they are not.
+// Times come from the history of the execution, memory (VmHWM) and processor time from the kernel. The files are made
+// as they are needed and removed as soon as they are not.
 package main
 
 import (

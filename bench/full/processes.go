@@ -27,8 +27,7 @@ func (t processorTime) sub(o processorTime) processorTime {
 
 func (t processorTime) both() time.Duration { return t.user + t.kernel }
 
-// processWatch follows the processes of a local cloud: the peak memory of those of functions, and the processor time of
-// all.
+// processWatch follows the processes of a local cloud: the processor time of each, and the peak memory of functions.
 type processWatch struct {
 	cloud    *cloud
 	end      chan struct{}

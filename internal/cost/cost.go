@@ -36,7 +36,7 @@ type Load struct {
 	// ParquetDays; 0 for ever.
 	Parquet     bool    `json:"parquet,omitempty"`
 	ParquetDays float64 `json:"parquet_days,omitempty"`
-	// Day is how write units are provisioned. With a peak, the load is that of one day.
+	// Day has the provisioned write units. With a peak, the load comes in one day.
 	Day Day `json:"day"`
 	// GuardDuty scans uploads; otherwise the scan function passes them to clamd.
 	GuardDuty bool `json:"guardduty"`
@@ -159,17 +159,17 @@ const (
 	// exportWrites are what a batch takes more that leaves a Parquet file: its claim, its key and what is still owed.
 	// exportGets are those for each chunk; the last one saves one. The chunks' rows are read once more.
 	exportWrites, exportGets = 9, 2
-	// batchTransitions, chunkTransitions and roundTransitions are those of the state machine, without retries.
+	// batchTransitions, chunkTransitions and roundTransitions are transitions of the state machine without retries.
 	batchTransitions, chunkTransitions, roundTransitions = 14, 5, 2
 	// roundChunks is the default of RoundChunks.
 	roundChunks = 32
 	// batchRuns and chunkRuns are the functions that the state machine runs, eventRuns the scan, the announcement and
 	// the index.
 	batchRuns, chunkRuns, eventRuns = 6, 3, 3
-	// wholeTransitions and wholeRuns are those of a batch that one run processes, because its file is one chunk. It
-	// needs one slot, and wholeReads fewer read units.
+	// wholeTransitions and wholeRuns are the transitions and runs of a batch whose file is one chunk, and which one run
+	// processes. It needs one slot, and wholeReads fewer read units.
 	wholeTransitions, wholeRuns, wholeReads = 6, 3, 6
-	// rangeBytes is how much of a file one run of Reconcile justifies, of which there are maxRanges at most.
+	// rangeBytes is the part of a file for each run of Reconcile. A batch has maxRanges runs at most.
 	rangeBytes, maxRanges = 64 << 20, 4
 	// digestPartBytes is how much of a file each request of its digest reads.
 	digestPartBytes = 8 << 20
@@ -179,8 +179,8 @@ const (
 
 // What cannot be counted here: assumptions of docs/capacity.md, to be measured in an account.
 const (
-	// ReadBytesSecond and StoreLinesSecond are what one function reads and stores, ScanBytesSecond is what one scan
-	// reads, and RunSeconds what a run takes beside its work.
+	// ReadBytesSecond and StoreLinesSecond are the rates of one function, ScanBytesSecond is the rate of one scan, and
+	// RunSeconds the time of a run beside its work.
 	ReadBytesSecond  = 60e6
 	StoreLinesSecond = 8000
 	ScanBytesSecond  = 50e6
@@ -196,7 +196,7 @@ const (
 	// apiRequests is how often a client asks for one batch: a token, the URL, nine times the status, the result. Each
 	// runs two functions, the authorizer included, and writes one row of limits.
 	apiRequests = 12
-	// tracedShare is what X-Ray traces beside one request a second.
+	// tracedShare is the share of requests and executions that X-Ray traces beside one request a second.
 	tracedShare = 0.05
 	// logBytes are those that a run of a function logs.
 	logBytes = 700

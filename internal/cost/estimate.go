@@ -33,13 +33,13 @@ type Sums struct {
 	Total float64 `json:"total"`
 }
 
-// Provisioned is what a load costs if write units of lines are provisioned in place of those on demand.
+// Provisioned has the costs of a load with provisioned write units of lines in place of units on demand.
 type Provisioned struct {
-	// Use is the share of the units that is used: that of the load, or what became of its day.
+	// Use is the used share of the units: the target of the load or, if it comes in one day, the result of that day.
 	Use        float64 `json:"use"`
 	Once       float64 `json:"once"`
 	PerMillion float64 `json:"per_million_lines_once"`
-	// Day is what became of the day of the load, if it is one.
+	// Day is the result of the day in which the load comes; nil if it has no peak.
 	Day *Scaled `json:"day,omitempty"`
 }
 
